@@ -1,0 +1,126 @@
+"""A quote is proved against the text that it names, or it does not count.
+
+White space and Unicode form (NFC) are set aside; everything else must agree to the letter.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from checker import patches
+from checker.pair import Text
+from checker.taxonomy import Artifact
+
+LONGEST_QUOTE = 600
+_SPACE = re.compile(r"\s+")
+# A run of more than 30 marks is no language's (the stream-safe limit of UAX #15); to compose it costs its square.
+_RUN_OF_MARKS = re.compile(r"([^\x00-\x7f\w\s]{31,})")
+_PATCHES = (Artifact.CODE_PATCH, Artifact.TEST_PATCH)
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What somebody claims to have read: `text`, in the text named `source` (a key of `Pair.texts`)."""
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A proved quote: `quote` stands verbatim in `source`. `path` and `line` are set inside patches."""
+
+    source: str
+    artifact: Artifact
+    quote: str
+    author: str | None = None
+    url: str | None = None
+    path: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Unproved:
+    """A quote that does not count, and why, in words that its author can act on."""
+
+    quote: Quote
+    reason: str
+
+
+def prove(quote: Quote, texts: Mapping[str, Text]) -> Evidence | Unproved:
+    """Looks the quote up in the text that it names."""
+    text = texts.get(quote.source)
+    if text is None:
+        return Unproved(quote, f"there is no text named {quote.source!r}")
+    wanted = _normal(quote.text)
+    if not _says_something(wanted, _normal_body(text.body)):
+        return Unproved(quote, "it is too short to show anything; quote the whole sentence or line")
+    if len(wanted) > LONGEST_QUOTE:
+        return Unproved(quote, f"it is longer than {LONGEST_QUOTE} characters; quote the sentence that matters")
+    if text.artifact in _PATCHES:
+        return _prove_in_patch(quote, wanted, text)
+    if wanted not in _normal_body(text.body):
+        return Unproved(quote, f"it does not stand verbatim in {quote.source}")
+    return Evidence(text.name, text.artifact, quote.text.strip(), text.author, text.url)
+
+
+def _says_something(wanted: str, whole: str) -> bool:
+    words = re.findall(r"\w+", wanted)
+    return len(words) >= 2 or sum(map(len, words)) >= 6 or wanted == whole != ""
+
+
+def _normal(text: str) -> str:
+    return _SPACE.sub(" ", text if text.isascii() else _composed(text)).strip()
+
+
+@lru_cache(maxsize=64)
+def _normal_body(body: str) -> str:
+    """Bodies are kept, for many quotes are proved against each; lines and quotes would only push them out."""
+    return _normal(body)
+
+
+def _composed(text: str) -> str:
+    """The text in NFC, but for runs of marks that nobody writes, which are left as they are."""
+    pieces = _RUN_OF_MARKS.split(text)
+    pieces[::2] = [unicodedata.normalize("NFC", piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def _prove_in_patch(quote: Quote, wanted: str, text: Text) -> Evidence | Unproved:
+    """In a diff a quote may be given with or without the leading +, - or space of its lines."""
+    for with_markers in (False, True):
+        joined, starts, places = _patch_lines(text.body, with_markers)
+        at = joined.find(wanted)
+        if at >= 0:
+            path, line = places[bisect_right(starts, at) - 1]
+            return Evidence(text.name, text.artifact, quote.text.strip(), None, text.url, path, line)
+    if wanted in _normal_body(text.body):
+        return Evidence(text.name, text.artifact, quote.text.strip(), None, text.url)
+    return Unproved(quote, f"it does not stand verbatim in {quote.source}")
+
+
+@lru_cache(maxsize=16)
+def _patch_lines(diff: str, with_markers: bool) -> tuple[str, list[int], list[tuple[str, int]]]:
+    """The diff's lines as one normal text, with the offset at which each begins and where it stands.
+
+    Hunks are parted by a newline, which no normal text holds: a quote cannot join what does not stand together.
+    """
+    pieces: list[str] = []
+    starts: list[int] = []
+    places: list[tuple[str, int]] = []
+    length, before = 0, None
+    for file in patches.parse(diff).files:
+        for line in file.lines:
+            piece = _normal((line.kind.value if with_markers else "") + line.text)
+            if piece:
+                pieces.append((" " if before == (file.path, line.hunk) else "\n") + piece)
+                before = (file.path, line.hunk)
+                starts.append(length + 1)
+                places.append((file.path, line.number))
+                length += len(piece) + 1
+    return "".join(pieces), starts, places

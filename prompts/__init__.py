@@ -1,0 +1,1 @@
+"""One Markdown file per model role. Text only; `checker.prompting` renders it."""
