@@ -40,7 +40,8 @@ _READING = re.compile(
     re.IGNORECASE,
 )
 _ASSERTION = re.compile(
-    r"assert|expect|should|raises|warns|throws?\b|match|equal|verify|\brequire\.|contain|tobe|\beq$|\bto$|\bensure",
+    r"assert|expect|should|raises|warns|throws?\b|match|equal|verify|\brequire\.|contain|tobe|\beq$|\bto$|\bensure"
+    r"|(?:has|with)_?(?:message|error|text)",
     re.IGNORECASE,
 )
 _ASSERTED_NAME = re.compile(

@@ -12,15 +12,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, ConfigDict, TypeAdapter
+from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter
 
 from checker.taxonomy import Artifact
 
 SCHEMA = "paichecker.pair/1"
 
 _STRICT = ConfigDict(extra="forbid")
+
+RepositoryName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$")]
+"""`owner/name`. It stands in the names of texts, so nothing else may."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Related:
     number: int
     title: str
     kind: Literal["pull_request", "issue"]
-    repository: str | None = None
+    repository: RepositoryName | None = None
     state: str | None = None
     merged: bool = False
     merged_at: AwareDatetime | None = None
@@ -64,7 +67,7 @@ class Issue:
     number: int | None
     body: str
     title: str | None = None
-    repository: str | None = None
+    repository: RepositoryName | None = None
     author: str | None = None
     created_at: AwareDatetime | None = None
     url: str | None = None
@@ -157,7 +160,7 @@ class Pair:
     id: str
     pull_request: PullRequest
     issues: tuple[Issue, ...]
-    repository: str | None = None
+    repository: RepositoryName | None = None
     as_of: AwareDatetime | None = None
     unread: tuple[Artifact, ...] = ()
     partial: tuple[Artifact, ...] = ()

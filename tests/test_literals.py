@@ -183,6 +183,13 @@ def test_names_under_which_something_is_read_pass_through(code: str, test: str) 
     assert set(standings(shared(code, test)).values()) == {Standing.PASSED_THROUGH}
 
 
+def test_a_message_in_a_chain_of_assertions_is_asserted() -> None:
+    code = f'throw new IllegalArgumentException("{MESSAGE}");'
+    test = f'assertThatThrownBy(() -> cart.pay())\n    .isInstanceOf(Invalid.class)\n    .hasMessage("{MESSAGE}");'
+    literals = shared_literals(written("Cart.java", code), written("CartTest.java", test), "Paying crashes.")
+    assert standings(literals) == {MESSAGE: Standing.UNSPECIFIED}
+
+
 def test_an_asserted_number_counts_from_three_digits() -> None:
     code = "LIMIT = 4711\nSTEP = 12"
     assert shared(code, "assert limit() == 4711\nassert step() == 12")[0].kind == "number"

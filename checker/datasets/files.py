@@ -24,8 +24,8 @@ from checker.pair import SCHEMA, Pair, read_pair
 STANDARD_INPUT = "-"
 _GZIP_MAGIC = b"\x1f\x8b"
 _MEGABYTE = 1_000_000
-# Ten times the largest of 1,376 real patches; parsing it takes about as long as a person waits.
-LARGEST_PATCH = 10 * _MEGABYTE
+# Three times the largest of 1,376 real patches; reading a hostile one takes about as long as a person waits.
+LARGEST_PATCH = 5 * _MEGABYTE
 # More would not fit into memory as objects; also how far a gzip file is let unfold.
 LARGEST_FILE = 2_000 * _MEGABYTE
 _LONGEST_ID = 200
