@@ -1,0 +1,51 @@
+"""What one check works on: the pair, its signals, and every text that may be quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from checker import patches
+from checker.pair import Pair, Text
+from checker.report import Signal, SignalKind
+from checker.taxonomy import Artifact, Label
+from checker.transcript import Transcript
+
+_PATCHES = (Artifact.CODE_PATCH, Artifact.TEST_PATCH)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A pair under check. Texts that tools read are added while it runs (`learn`); nothing else changes."""
+
+    pair: Pair
+    signals: tuple[Signal, ...]
+    transcript: Transcript
+    _learnt: dict[str, Text] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> Mapping[str, Text]:
+        """The pair's texts and those that tools read. A tool's text never replaces one of the pair's."""
+        return MappingProxyType({**self._learnt, **self.pair.texts})
+
+    def was_read(self, artifact: Artifact) -> bool:
+        """Whether an artifact is known, complete and, if it is a patch, parses to its end."""
+        return self.pair.was_read(artifact) and not (artifact in _PATCHES and self.unparsed(artifact))
+
+    def unparsed(self, artifact: Artifact) -> tuple[str, ...]:
+        """The parts of a patch that are no unified diff."""
+        return patches.parse(getattr(self.pair.pull_request, artifact.value)).unparsed
+
+    def learn(self, texts: Iterable[Text]) -> None:
+        """Makes texts that a tool read quotable."""
+        self._learnt.update({text.name: text for text in texts})
+
+    def signals_of(self, *kinds: SignalKind) -> tuple[Signal, ...]:
+        """The signals of the given kinds, in order."""
+        return tuple(signal for signal in self.signals if signal.kind in kinds)
+
+    def signals_for(self, labels: Iterable[Label]) -> tuple[Signal, ...]:
+        """The signals that may speak for one of the labels."""
+        wanted = set(labels)
+        return tuple(signal for signal in self.signals if wanted & set(signal.labels))

@@ -1,0 +1,119 @@
+"""From what stands, failed, and was not read to the report's verdict (taxonomy: verdicts)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from checker.case import Case
+from checker.report import (
+    AgentReport,
+    Clue,
+    Confidence,
+    Dropped,
+    Finding,
+    Report,
+    Review,
+    RoleUsage,
+    SignalKind,
+    Verdict,
+)
+from checker.shortcuts import ruled_out
+from checker.taxonomy import ANALYZERS, LABELS, Artifact, Label
+
+_REVIEWED_LABELS = tuple(label for label in Label if label is not Label.OTHERS)
+
+
+def conclude(
+    case: Case,
+    *,
+    backend: str,
+    reads_intent: bool,
+    reports: tuple[AgentReport, ...],
+    reviews: tuple[Review, ...],
+    findings: tuple[Finding, ...],
+    dropped: tuple[Dropped, ...],
+    clues: tuple[Clue, ...],
+    usage: tuple[RoleUsage, ...],
+) -> Report:
+    """The report. With a label that stands the verdict is misaligned, whatever else failed or was unread."""
+    doubts = (*_failures(reports, reviews), *_unread(case), *_blocks(clues))
+    return Report(
+        id=case.pair.id,
+        backend=backend,
+        verdict=_verdict(findings, doubts, reads_intent=reads_intent),
+        findings=tuple(_unreviewed(finding, reviews) for finding in findings),
+        dropped=dropped,
+        clues=clues,
+        undetermined=doubts,
+        unread=case.pair.unread,
+        partial=case.pair.partial,
+        remarks=_remarks(case, reports, reviews),
+        signals=case.signals,
+        usage=usage,
+    )
+
+
+def no_linked_issue(case: Case, backend: str) -> Report:
+    """A pull request without an issue has nothing that it could be misaligned with: a result, not an error."""
+    remark = "The pull request is linked to no issue; there is nothing to compare it with."
+    return Report(
+        id=case.pair.id, backend=backend, verdict=Verdict.NOTHING_FOUND, remarks=(remark,), signals=case.signals
+    )
+
+
+def _verdict(findings: tuple[Finding, ...], doubts: tuple[str, ...], *, reads_intent: bool) -> Verdict:
+    if findings:
+        return Verdict.MISALIGNED
+    if doubts:
+        return Verdict.UNDETERMINED
+    return Verdict.ALIGNED if reads_intent else Verdict.NOTHING_FOUND
+
+
+def _failures(reports: tuple[AgentReport, ...], reviews: tuple[Review, ...]) -> tuple[str, ...]:
+    analyzers = (
+        f"The {report.role.words} failed, so {' and '.join(ANALYZERS[report.role])} stay open: {report.failure}"
+        for report in reports
+        if report.failure
+    )
+    later = (f"The {review.role.words} failed: {review.failure}" for review in reviews if review.failure)
+    return (*analyzers, *later)
+
+
+def _unread(case: Case) -> tuple[str, ...]:
+    """One sentence for each artifact that a label lives from and that was not, or not wholly, read."""
+    out = ruled_out(case)
+    open_labels: dict[str, list[Label]] = {}
+    for label in _REVIEWED_LABELS:
+        for artifact in LABELS[label].lives_from:
+            if label not in out and not case.was_read(artifact):
+                how = "was not read" if artifact in case.pair.unread else "was read only in part"
+                open_labels.setdefault(f"{artifact.words} {how}", []).append(label)
+    return tuple(
+        f"{what[0].upper()}{what[1:]}, so {' and '.join(labels)} cannot be ruled out."
+        for what, labels in open_labels.items()
+    )
+
+
+def _blocks(clues: tuple[Clue, ...]) -> tuple[str, ...]:
+    return tuple(f"A fact found mechanically stands against it: {c.says}." for c in clues if c.by == "signals")
+
+
+def _unreviewed(finding: Finding, reviews: tuple[Review, ...]) -> Finding:
+    """A label that a failed phase could not look at stands, but with low confidence."""
+    failed = any(review.failure for review in reviews)
+    return replace(finding, confidence=Confidence.LOW) if failed else finding
+
+
+def _remarks(case: Case, reports: tuple[AgentReport, ...], reviews: tuple[Review, ...]) -> tuple[str, ...]:
+    parts: tuple[AgentReport | Review, ...] = (*reports, *reviews)
+    skipped = [f"{part.role.words}: {part.skipped}" for part in parts if part.skipped]
+    described = [issue for issue in case.pair.issues if issue.description.strip()]
+    several = [f"The request is the union of {len(described)} linked issues."] if len(described) > 1 else []
+    hidden = len(case.signals_of(SignalKind.HIDDEN_TEXT))
+    unseen = [f"{hidden} HTML comments, which no reader sees, were not shown to the roles."] if hidden else []
+    unparsed = [f"A part of the patches is no unified diff and was not read: {what}" for what in _unparsed(case)]
+    return (*skipped, *several, *unseen, *unparsed)
+
+
+def _unparsed(case: Case) -> list[str]:
+    return [what for artifact in (Artifact.CODE_PATCH, Artifact.TEST_PATCH) for what in case.unparsed(artifact)]
