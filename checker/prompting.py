@@ -1,0 +1,96 @@
+"""Renders the prompts: strict templates, and fences that the text inside them cannot forge."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import count
+from string import Template
+
+from checker.pair import Text
+from checker.taxonomy import ANALYZERS, Role
+
+_HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_REQUEST_HEADING = "\n# Request\n"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A role's prompt file: the part that never changes, and the template of what it is given."""
+
+    system: str
+    request: Template
+
+    def render(self, **parts: str) -> str:
+        """The request with every name filled in. A missing or a superfluous name is an error of ours."""
+        names = set(self.request.get_identifiers())
+        if names != set(parts):
+            raise KeyError(f"the template wants {sorted(names)}, it was given {sorted(parts)}")
+        return self.request.substitute(parts)
+
+
+@cache
+def load(role: Role) -> Prompt:
+    """The prompt of a role, from the package `prompts`, with the rules that all roles, or all analyzers, share."""
+    folder = resources.files("prompts")
+    text = (folder / f"{role.value}.md").read_text(encoding="utf-8")
+    rules = ["shared.md", "analyzers.md"] if role in ANALYZERS else ["shared.md"]
+    shared = "".join((folder / name).read_text(encoding="utf-8") for name in rules)
+    system, heading, request = text.partition(_REQUEST_HEADING)
+    if not heading:
+        raise ValueError(f"prompts/{role.value}.md has no heading '# Request'")
+    return Prompt(f"{system.strip()}\n\n{shared.strip()}\n", Template(request.strip() + "\n"))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A text as a role is shown it. `cut` counts the characters left out."""
+
+    text: Text
+    body: str
+    cut: int = 0
+
+
+def show(text: Text, limit: int) -> Shown:
+    """At most `limit` characters of a text, cut in the middle. HTML comments, which no reader sees, are left out."""
+    body = _HTML_COMMENT.sub("<!-- -->", text.body).replace("\r\n", "\n").strip()
+    if len(body) <= limit:
+        return Shown(text, body)
+    half = limit // 2
+    cut = len(body) - 2 * half
+    return Shown(text, f"{body[:half]}\n[... {cut:,} characters are not shown ...]\n{body[len(body) - half :]}", cut)
+
+
+def fence(shown: Iterable[Shown]) -> str:
+    """Texts, each between an opening line with its name and a closing line, both holding a word that no text holds."""
+    items = list(shown)
+    word = fence_word([item.body for item in items])
+    return "\n".join(f"<{word} {_label(item.text)}>\n{item.body}\n</{word}>" for item in items) or "(none)"
+
+
+def fence_word(bodies: list[str]) -> str:
+    """A word that occurs in none of the texts. It depends on them alone, so that equal inputs make equal requests."""
+    whole = "\n".join(bodies)
+    digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass"))
+    for attempt in count():
+        word = "t" + hashlib.sha256(digest.digest() + str(attempt).encode()).hexdigest()[:7]
+        if word not in whole:
+            return word
+    raise AssertionError("count() never ends")
+
+
+def _label(text: Text) -> str:
+    about = [f'name="{text.name}"']
+    if text.author:
+        about.append(f'by="{_plain(text.author)}{f" ({_plain(text.association)})" if text.association else ""}"')
+    if text.created_at:
+        about.append(f'at="{text.created_at:%Y-%m-%d %H:%M}"')
+    return " ".join(about)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w.\[\]-]", "", name)[:60]
