@@ -1,0 +1,5 @@
+"""`python -m checker` is the command `paichecker`."""
+
+from checker.cli import main
+
+main()

@@ -1,0 +1,134 @@
+"""Which backend plays the roles: from a user's choice and the environment, or a sentence why it cannot."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from checker.agents import DEFAULT_MODEL, ModelBackend
+from checker.exchange import Budget
+from checker.pipeline import Backend
+from checker.prices import PRICES, Price, price_of, read_prices
+from checker.replies import SqliteReplies
+from checker.rules import RulesBackend
+from checker.taxonomy import Role
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+
+_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+
+
+class UsageError(Exception):
+    """What a user asked for cannot be done as asked. The message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class BackendChoice:
+    """What a user said about the backend. `models` are `NAME` or `ROLE=NAME`."""
+
+    backend: str = "auto"
+    models: tuple[str, ...] = ()
+    replies: Path | None = None
+    prices: Path | None = None
+    budget_tokens: int = 200_000
+    budget_dollars: float | None = None
+
+
+def choose_backend(choice: BackendChoice, environment: Mapping[str, str]) -> Backend:
+    """The backend. Raises UsageError."""
+    default, models = _models(choice.models)
+    prices = _prices(choice.prices)
+    has_key = any(environment.get(key) for key in _KEYS)
+    if choice.backend == "anthropic" and not has_key:
+        raise UsageError("--backend anthropic needs a key: set ANTHROPIC_API_KEY, or use --backend rules")
+    if choice.backend == "rules" and choice.models:
+        raise UsageError("--backend rules asks no model: leave --model out, or use --backend anthropic")
+    if choice.models and not has_key:
+        raise UsageError("--model needs a model's key: set ANTHROPIC_API_KEY, or leave --model out")
+    if choice.backend == "rules" or not has_key:
+        return RulesBackend()
+    return _anthropic(choice, environment, default, models, prices)
+
+
+def _anthropic(
+    choice: BackendChoice,
+    environment: Mapping[str, str],
+    default: str,
+    models: Mapping[Role, str],
+    prices: Mapping[str, Price],
+) -> ModelBackend:
+    from checker.anthropic_model import AnthropicModel
+
+    unpriced = [name for name in {default, *models.values()} if price_of(name, prices) is None]
+    if choice.budget_dollars is not None and unpriced:
+        raise UsageError(
+            f"--budget-dollars needs the price of {', '.join(sorted(unpriced))}: give it with --prices FILE"
+        )
+    return ModelBackend(
+        AnthropicModel(_client()),
+        default_model=default,
+        models=models,
+        budget=Budget(choice.budget_tokens, choice.budget_dollars),
+        prices=prices,
+        store=_store(choice.replies or _cache_folder(environment)),
+    )
+
+
+def _client() -> AsyncAnthropic:
+    import httpx2
+    from anthropic import AsyncAnthropic
+
+    try:
+        return AsyncAnthropic()
+    except httpx2.InvalidURL as error:
+        raise UsageError(f"ANTHROPIC_BASE_URL is no address ({error})") from None
+
+
+def _store(folder: Path) -> SqliteReplies:
+    try:
+        return SqliteReplies(folder / "replies.sqlite")
+    except (OSError, sqlite3.Error) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"replies cannot be kept in {folder} ({why}); name another with --replies") from None
+
+
+def _cache_folder(environment: Mapping[str, str]) -> Path:
+    """Where replies are kept unless a folder is named (XDG base directories)."""
+    base = environment.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path(os.path.expanduser("~/.cache"))) / "paichecker"  # noqa: PTH111
+
+
+def _models(choices: tuple[str, ...]) -> tuple[str, dict[Role, str]]:
+    default, by_role = DEFAULT_MODEL, dict[Role, str]()
+    for choice in choices:
+        role, separator, name = choice.rpartition("=")
+        if not name.strip():
+            raise UsageError(f"--model {choice!r}: a model's name is missing")
+        if not separator:
+            default = name
+        elif role not in set(Role):
+            raise UsageError(f"--model {choice}: there is no role {role!r}; the roles are {', '.join(Role)}")
+        else:
+            by_role[Role(role)] = name
+    return default, by_role
+
+
+def _prices(path: Path | None) -> Mapping[str, Price]:
+    if path is None:
+        return PRICES
+    try:
+        return read_prices(path)
+    except OSError as error:
+        raise UsageError(f"--prices {path}: it cannot be read ({error.strerror})") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise UsageError(f"--prices {path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"--prices {path}: it is no JSON") from None

@@ -1,0 +1,292 @@
+"""The command `paichecker`: what a person types, what is printed, and the exit status."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import json
+import logging
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from checker import __version__, render, transcript
+from checker.backends import BackendChoice, UsageError, choose_backend
+from checker.datasets.files import InputProblem, read_files
+from checker.pair import Pair
+from checker.pipeline import Backend, check
+from checker.replay import replay
+from checker.report import Report, Verdict, write_report
+from checker.taxonomy import Role
+
+NONE_MISALIGNED, SOME_MISALIGNED, BAD_INPUT, SOME_UNDETERMINED = 0, 1, 2, 3
+
+_EPILOG = """\
+exit status:
+  0  no misalignment was found        2  usage or input: the message says what to mend
+  1  some pair is misaligned          3  some pair is undetermined, none misaligned
+
+examples:
+  paichecker check --examples                         the bundled pairs, with rules, no key needed
+  paichecker check pair.json                          one pair, as text
+  paichecker check pairs.jsonl.gz --format json       one report a line
+  paichecker check pairs.jsonl --id astropy__astropy-13033
+  ANTHROPIC_API_KEY=... paichecker check pair.json --model coordinator=claude-opus-5-5
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Entry point: parses, runs, exits."""
+    options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal of another encoding shows what it cannot write as a code point.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    logging.basicConfig(format="paichecker: %(message)s", level=logging.WARNING)
+    try:
+        status = options.run(options)
+    except UsageError as error:
+        print(f"paichecker: {error}", file=sys.stderr)
+        status = BAD_INPUT
+    except KeyboardInterrupt:
+        print("paichecker: stopped; finished replies of a model are kept for the next run", file=sys.stderr)
+        status = 130
+    except _OutputError as error:
+        # What is still in the buffer would raise again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = _report_output_error(error)
+    sys.exit(status)
+
+
+class _OutputError(Exception):
+    """A report could not be printed; the cause is an OSError."""
+
+
+def _report_output_error(error: _OutputError) -> int:
+    """A reader that has gone (`| head -1`) is told nothing; the status is the one that a shell gives to SIGPIPE."""
+    if isinstance(error.__cause__, BrokenPipeError):
+        return 128 + 13
+    print(f"paichecker: the report cannot be written ({error.__cause__})", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="paichecker", description="Does a pull request do exactly what its linked issue asks?"
+    )
+    parser.add_argument("--version", action="version", version=f"paichecker {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_check(commands)
+    _add_replay(commands)
+    return parser
+
+
+def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = "check pull request-issue pairs from files"
+    parser = commands.add_parser(
+        "check", help=about, description=about, epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.set_defaults(run=_check)
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="pairs: JSON, JSONL, either gzipped; - is standard input"
+    )
+    parser.add_argument("--examples", action="store_true", help="check the example pairs that come with PAIChecker")
+    parser.add_argument("--id", action="append", default=[], metavar="ID", help="only this pair (repeatable)")
+    parser.add_argument(
+        "--backend",
+        choices=("auto", "rules", "anthropic"),
+        default="auto",
+        help="who plays the five roles; auto: a model if ANTHROPIC_API_KEY is set, else rules",
+    )
+    parser.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="[ROLE=]NAME",
+        help=f"the model, or that of one role ({', '.join(_role_names())}); repeatable",
+    )
+    parser.add_argument(
+        "--format", choices=("text", "markdown", "json"), default="text", help="json: one report a line"
+    )
+    parser.add_argument("--transcripts", type=Path, metavar="DIR", help="keep the full record of each check here")
+    parser.add_argument("--replies", type=Path, metavar="DIR", help="where a model's finished replies are kept")
+    parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices per million tokens, as JSON")
+    parser.add_argument("--budget-tokens", type=_positive_int, default=200_000, metavar="N", help="for one check")
+    parser.add_argument("--budget-dollars", type=_positive, metavar="X", help="for one check")
+    parser.add_argument("--no-shortcuts", action="store_true", help="ask a model also what is ruled out mechanically")
+    parser.add_argument("--jobs", type=_positive_int, default=1, metavar="N", help="check so many pairs at once")
+
+
+def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = "run a check again from its transcript: no model is asked, the report is the same to the letter"
+    parser = commands.add_parser("replay", help="run a check again from its transcript", description=about)
+    parser.set_defaults(run=_replay)
+    parser.add_argument("transcripts", nargs="+", type=Path, metavar="TRANSCRIPT")
+    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text")
+
+
+def _role_names() -> tuple[str, ...]:
+    return tuple(role.value for role in Role)
+
+
+def _positive_int(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount above 0")
+    return value
+
+
+def _check(options: argparse.Namespace) -> int:
+    if bool(options.files) == options.examples:
+        raise UsageError("name at least one FILE, or use --examples (see paichecker check --help)")
+    choice = BackendChoice(
+        backend=options.backend,
+        models=tuple(options.model),
+        replies=options.replies,
+        prices=options.prices,
+        budget_tokens=options.budget_tokens,
+        budget_dollars=options.budget_dollars,
+    )
+    backend = choose_backend(choice, os.environ)
+    _make_folder(options.transcripts)
+    found = list(read_files(_example_files() if options.examples else options.files, options.id))
+    pairs = [item for item in found if isinstance(item, Pair)]
+    problems = [item for item in found if isinstance(item, InputProblem)]
+    for problem in problems:
+        print(f"paichecker: {render.one_line(str(problem))}", file=sys.stderr)
+    with _progress(len(pairs)) as progress:
+        reports = asyncio.run(_check_all(pairs, backend, options, progress))
+    return BAD_INPUT if problems else _status(reports)
+
+
+def _make_folder(folder: Path | None) -> None:
+    """Before anything is asked: a check whose record cannot be written would be paid for nothing."""
+    if folder is None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--transcripts {folder}: it is no folder ({error.strerror})") from None
+
+
+def _example_files() -> list[str]:
+    from importlib import resources
+
+    inside = Path(str(resources.files("checker"))) / "examples"
+    folder = inside if inside.is_dir() else Path(__file__).parent.parent / "examples"
+    return sorted(str(path) for path in folder.glob("*.json"))
+
+
+def _progress(total: int) -> Progress:
+    """A bar on a terminal for more than one pair, else nothing.
+
+    rich would turn standard output, also that of `> file`, to the bar's own terminal; it is left alone.
+    """
+    console = Console(stderr=True)
+    columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    progress = Progress(
+        *columns,
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+        disable=total < 2 or not console.is_terminal,
+    )
+    progress.add_task("", total=total)
+    return progress
+
+
+async def _check_all(
+    pairs: Sequence[Pair], backend: Backend, options: argparse.Namespace, progress: Progress
+) -> list[Report]:
+    """Reports are printed in the order of the input, each as soon as it and all before it are there."""
+    reports: list[Report] = []
+    misaligned = 0
+    shares_screen = not progress.disable and sys.stdout.isatty()
+    async for report in _in_order(pairs, backend, options):
+        reports.append(report)
+        misaligned += report.verdict is Verdict.MISALIGNED
+        progress.update(progress.task_ids[0], advance=1, description=f"{misaligned} misaligned")
+        if shares_screen:
+            progress.stop()  # takes the bar away, which would stand in the report
+        _show(report, options.format, first=len(reports) == 1)
+        if shares_screen:
+            progress.start()
+    return reports
+
+
+async def _in_order(pairs: Sequence[Pair], backend: Backend, options: argparse.Namespace) -> AsyncIterator[Report]:
+    gate = asyncio.Semaphore(options.jobs)
+
+    async def one(pair: Pair) -> Report:
+        async with gate:
+            return await check(pair, backend, shortcuts=not options.no_shortcuts, transcripts=options.transcripts)
+
+    tasks = [asyncio.create_task(one(pair)) for pair in pairs]
+    try:
+        for task in tasks:
+            yield await task
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def _show(report: Report, form: str, *, first: bool) -> None:
+    if form == "json":
+        # JSON has escapes of its own for what an encoding lacks.
+        is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+        text = json.dumps(write_report(report), ensure_ascii=not is_utf8) + "\n"
+    else:
+        text = render.as_text(report) if form == "text" else render.as_markdown(report)
+        text = text if first else f"\n{text}"
+    try:
+        print(text, end="", flush=True)
+    except OSError as error:
+        raise _OutputError from error
+
+
+def _status(reports: Sequence[Report]) -> int:
+    verdicts = {report.verdict for report in reports}
+    if Verdict.MISALIGNED in verdicts:
+        return SOME_MISALIGNED
+    return SOME_UNDETERMINED if Verdict.UNDETERMINED in verdicts else NONE_MISALIGNED
+
+
+def _replay(options: argparse.Namespace) -> int:
+    reports: list[Report] = []
+    for path in options.transcripts:
+        report = _replayed(path)
+        _show(report, options.format, first=not reports)
+        reports.append(report)
+    return _status(reports)
+
+
+def _replayed(path: Path) -> Report:
+    try:
+        return asyncio.run(replay(_transcript(path)))
+    except (ValidationError, KeyError) as error:
+        raise UsageError(f"{path}: this is no whole transcript ({render.one_line(repr(error))[:200]})") from None
+
+
+def _transcript(path: Path) -> Mapping[str, object]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: it cannot be read as a transcript ({error})") from None
+    if not isinstance(data, dict) or data.get("schema") != transcript.SCHEMA:
+        raise UsageError(f"{path}: this is no transcript; --transcripts DIR writes them")
+    return data

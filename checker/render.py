@@ -1,0 +1,204 @@
+"""A report as text for a terminal, and as Markdown. Quoted text comes from strangers and is made inert."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from checker.evidence import Evidence
+from checker.report import Dropped, Finding, Report, RoleUsage, Verdict
+from checker.taxonomy import Label, Role
+
+_WIDTH = 100
+_INVISIBLE = ("Cc", "Cf", "Cs")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~@:&$])")
+# What only at the start of a line makes a list, a rule, or a heading of the line before.
+_LINE_START = re.compile(r"([-=])|(\d{1,9})([.)])")
+_WORD_JOINER = "\u2060"
+# Seven digits are the fewest by which GitHub finds a commit.
+_COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
+
+_VERDICTS = {
+    Verdict.MISALIGNED: "misaligned",
+    Verdict.ALIGNED: "aligned",
+    Verdict.NOTHING_FOUND: "nothing found",
+    Verdict.UNDETERMINED: "undetermined",
+}
+_RULES_NOTE = "rules only: no model read the texts, so intent was not judged"
+
+
+def plain(text: str) -> str:
+    """Without characters that steer a terminal or reorder text: each becomes its code point."""
+    return "".join(c if c == "\n" or unicodedata.category(c) not in _INVISIBLE else f"\\u{ord(c):04x}" for c in text)
+
+
+def one_line(text: str) -> str:
+    """Plain text on one line: a stranger's id or name cannot pass for a line of ours."""
+    return " ".join(plain(" ".join(text.split())).split())
+
+
+def as_text(report: Report) -> str:
+    """The report for a terminal, about 100 columns wide."""
+    return "\n".join(_text_lines(report)) + "\n"
+
+
+def _text_lines(report: Report) -> Iterator[str]:
+    labels = f" ({', '.join(report.labels)})" if report.labels else ""
+    yield f"{one_line(report.id)}: {_VERDICTS[report.verdict].upper()}{labels}"
+    yield f"  by {one_line(report.backend)}" + (f" ({_RULES_NOTE})" if report.backend == "rules" else "")
+    for finding in report.findings:
+        yield ""
+        yield from _finding(finding)
+    yield from _section("Dropped", (_dropped(dropped) for dropped in report.dropped))
+    yield from _section("Clues", _clues(report))
+    yield from _section("Undetermined", report.undetermined)
+    yield from _section("Not read", _not_read(report))
+    yield from _section("Remarks", report.remarks)
+    if report.usage:
+        yield from _section("Cost", _cost(report))
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    scenario = f", {finding.scenario}: {finding.scenario.words}" if finding.scenario else ""
+    yield from _wrapped(f"{_name(finding)}{scenario}", "  ", "     ")
+    yield from _wrapped(f"{finding.reason} Confidence: {finding.confidence}.", "    ", "    ")
+    for evidence in finding.evidence:
+        yield from _quote(evidence)
+    if finding.repair:
+        yield from _wrapped(f"Repair: {finding.repair}", "    ", "      ")
+    for role, decision in finding.decisions:
+        yield from _wrapped(f"{role.words}: keep; {decision.reason}", "    ", "      ")
+
+
+def _quote(evidence: Evidence) -> Iterator[str]:
+    for line in map(plain, _quoted_lines(evidence, 6)):
+        yield from textwrap.wrap(line, _WIDTH, initial_indent="    > ", subsequent_indent="    > ") or ["    >"]
+    yield f"      {_source(evidence)}"
+
+
+def _quoted_lines(evidence: Evidence, most: int) -> list[str]:
+    lines = evidence.quote.expandtabs(4).splitlines()
+    return [*lines[:most], "[...]"] if len(lines) > most else lines
+
+
+def _source(evidence: Evidence) -> str:
+    place = f", {evidence.path}:{evidence.line}" if evidence.path else ""
+    author = f", by {evidence.author}" if evidence.author else ""
+    address = f", {evidence.url}" if evidence.url else ""
+    return one_line(f"{evidence.source}{place}{author}{address}")
+
+
+def _section(title: str, sentences: Iterable[str]) -> Iterator[str]:
+    items = list(sentences)
+    if items:
+        yield ""
+        yield f"  {title}"
+    for item in items:
+        yield from _wrapped(item, "    - ", "      ")
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(one_line(text), _WIDTH, initial_indent=first, subsequent_indent=rest)
+
+
+def _dropped(dropped: Dropped) -> str:
+    by = Role(dropped.by).words if dropped.by in set(Role) else "no proof"
+    return f"{dropped.label}{f' ({dropped.scenario})' if dropped.scenario else ''}, by {by}: {dropped.reason}"
+
+
+def _name(finding: Finding) -> str:
+    return finding.label if finding.label is Label.OTHERS else f"{finding.label} {finding.label.words}"
+
+
+def _clues(report: Report) -> Iterator[str]:
+    """The clues that did not become a label."""
+    used = {finding.reason for finding in report.findings}
+    return (clue.says for clue in report.clues if clue.says not in used)
+
+
+def _not_read(report: Report) -> Iterator[str]:
+    if report.unread:
+        yield "; ".join(artifact.words for artifact in report.unread)
+    if report.partial:
+        yield "in part: " + "; ".join(artifact.words for artifact in report.partial)
+
+
+def _cost(report: Report) -> Iterator[str]:
+    for usage in report.usage:
+        yield f"{usage.role.words}: {_tokens(usage)}, {_dollars(usage.dollars)}"
+    calls = sum(usage.calls for usage in report.usage)
+    tokens = sum(usage.input_tokens + usage.output_tokens for usage in report.usage)
+    yield f"in all {_calls(calls)}, {tokens:,} tokens, {_dollars(report.dollars)}"
+
+
+def _calls(number: int) -> str:
+    return "1 call" if number == 1 else f"{number} calls"
+
+
+def _tokens(usage: RoleUsage) -> str:
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    return f"{_calls(usage.calls)}, {usage.input_tokens:,} tokens in{cached}, {usage.output_tokens:,} out"
+
+
+def _dollars(amount: float | None) -> str:
+    return "price unknown" if amount is None else f"${amount:.4f}"
+
+
+def as_markdown(report: Report) -> str:
+    """The report as GitHub Markdown. Nothing in it pings a person, links an issue, or renders as HTML."""
+    lines = [f"## {inert(report.id)}: {_VERDICTS[report.verdict]}", ""]
+    lines += [f"*By {inert(report.backend)}{f' ({_RULES_NOTE})' if report.backend == 'rules' else ''}.*", ""]
+    if report.findings:
+        lines += ["| label | scenario | confidence | why |", "| --- | --- | --- | --- |"]
+        lines += [_row(finding) for finding in report.findings] + [""]
+    for finding in report.findings:
+        lines += _markdown_finding(finding)
+    for title, items in _sections(report):
+        lines += [f"### {title}", "", *(f"- {inert(item)}" for item in items), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _sections(report: Report) -> Iterator[tuple[str, list[str]]]:
+    parts = {
+        "Dropped": [_dropped(dropped) for dropped in report.dropped],
+        "Clues": list(_clues(report)),
+        "Undetermined": list(report.undetermined),
+        "Not read": list(_not_read(report)),
+        "Remarks": list(report.remarks),
+        "Cost": list(_cost(report)) if report.usage else [],
+    }
+    return ((title, items) for title, items in parts.items() if items)
+
+
+def _row(finding: Finding) -> str:
+    scenario = f"{finding.scenario}: {finding.scenario.words}" if finding.scenario else ""
+    return f"| {_name(finding)} | {scenario} | {finding.confidence} | {inert(finding.reason)} |"
+
+
+def _markdown_finding(finding: Finding) -> list[str]:
+    lines = [f"### {finding.label}", ""]
+    for evidence in finding.evidence:
+        place = f", {inert(evidence.path)} line {evidence.line}" if evidence.path else ""
+        name = f"[{inert(evidence.source)}]({evidence.url})" if _is_address(evidence.url) else inert(evidence.source)
+        lines += [*(f"> {inert(line)}" for line in _quoted_lines(evidence, 12)), "", f"— {name}{place}", ""]
+    if finding.repair:
+        lines += [f"**Repair:** {inert(finding.repair)}", ""]
+    return lines
+
+
+def _is_address(url: str | None) -> bool:
+    return url is not None and re.fullmatch(r"https://[\w.-]+/[\w./#-]*", url) is not None
+
+
+def inert(text: str) -> str:
+    """Text that renders as itself: no mention, reference, link, image or HTML comes of it."""
+    escaped = _MARKDOWN.sub(r"\\\1", one_line(text))
+    start = _LINE_START.match(escaped)
+    if start is not None:
+        escaped = f"{start[2] or ''}\\{start[1] or start[3]}{escaped[start.end() :]}"
+    # GitHub links mentions, numbers, addresses and commits whatever is escaped; a word joiner breaks them.
+    broken = re.sub(r"(\\[@#])(?=\w)", rf"\1{_WORD_JOINER}", escaped)
+    broken = re.sub(r"(?i)\b(https?|ftp|mailto|xmpp|www|gh)(?=\\:|\.|-\d)", rf"\1{_WORD_JOINER}", broken)
+    return _COMMIT.sub(lambda match: _WORD_JOINER.join(re.findall(".{1,6}", match[0])), broken)
