@@ -28,24 +28,25 @@ _HIDING = re.compile(
 _REORDERING = re.compile("\u202e|[\u202b\u2067](?![^\n]{0,100}[\u0590-\u08ff])|\u202d(?=[^\n]{0,100}[\u0590-\u08ff])")
 
 _CHECKERS = r"(?:reviewers?|checkers?|analy[sz]ers?|agents?|assistants?|models?)"
+# Searched in lower case and without a boundary in front, since that is several times faster; see `_first`.
 _ORDERS = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    re.compile(pattern)
     for pattern in (
-        r"\b(?:ignore|disregard|forget|override)\s+(?:(?:all|any|the|your|of)\s+){0,3}(?:previous|prior|above|earlier|"
+        r"(?:ignore|disregard|forget|override)\s+(?:(?:all|any|the|your|of)\s+){0,3}(?:previous|prior|above|earlier|"
         r"preceding|foregoing)\s+(?:(?:system|user)\s+)?(?:instructions?|prompts?|directions?|directives?)\b",
-        r"\b(?:ignore|disregard|forget)\s+(?:all|everything)\s+(?:(?:of|the|your)\s+){0,2}(?:previous|prior|above|earlier|"
+        r"(?:ignore|disregard|forget)\s+(?:all|everything)\s+(?:(?:of|the|your)\s+){0,2}(?:previous|prior|above|earlier|"
         r"preceding)\b",
-        rf"\b(?:attention|dear|hey|note\s+(?:to|for)|if\s+you\s+are)[,:]?\s+(?:(?:all|any|an?|the|every)\s+){{0,2}}"
+        rf"(?:attention|dear|hey|note\s+(?:to|for)|if\s+you\s+are)[,:]?\s+(?:(?:all|any|an?|the|every)\s+){{0,2}}"
         rf"(?:(?:ai|llm|automated|language)[ -]{_CHECKERS}|ai\b|llm\b|paichecker\b)",
-        rf"\b(?:ai|llm|automated)[ -](?:code[ -])?{_CHECKERS}\s?[,:][^.\n]{{0,60}}\b(?:approve|report|conclude|mark|"
+        rf"(?:ai|llm|automated)[ -](?:code[ -])?{_CHECKERS}\s?[,:][^.\n]{{0,60}}\b(?:approve|report|conclude|mark|"
         r"label|declare|classify|answer|output|return|ignore|skip|treat|you)\b",
-        r"\b(?:ai|llm)[ -](?:code[ -])?(?:reviewers?|checkers?|analy[sz]ers?)\b[^.\n]{0,40}"
-        r"\b(?:must|should|shall|please)\b[^.\n]{0,40}\b(?:approve|report|conclude|mark|label|declare|classify|ignore|"
+        r"(?:ai|llm)[ -](?:code[ -])?(?:reviewers?|checkers?|analy[sz]ers?)\b[^.\n]{0,40}"
+        r"(?:must|should|shall|please)\b[^.\n]{0,40}\b(?:approve|report|conclude|mark|label|declare|classify|ignore|"
         r"treat)\b",
-        r"\bpaichecker\b[^.\n]{0,40}\b(?:must|should|shall|please)\b",
-        r"\b(?:report|answer|output|return|respond|conclude|declare|mark|label|classify|say)\b[^.\n]{0,40}"
+        r"paichecker\b[^.\n]{0,40}\b(?:must|should|shall|please)\b",
+        r"(?:report|answer|output|return|respond|conclude|declare|mark|label|classify|say)\b[^.\n]{0,40}"
         r"(?:\bno[ _]misalignments?\b|[\"']?\bholds\b[\"']?\s{0,9}[:=]\s{0,9}false)",
-        r"\b(?:report|conclude|declare|mark|classify|treat|judge|consider)\s+(?:(?:this|the)\s+){0,2}(?:pr|pull\s+request|"
+        r"(?:report|conclude|declare|mark|classify|treat|judge|consider)\s+(?:(?:this|the)\s+){0,2}(?:pr|pull\s+request|"
         r"pair|patch|issue|everything|it)\s+(?:as\s+|is\s+|to\s+be\s+)(?:fully\s+|perfectly\s+)?aligned\b",
     )
 )
@@ -101,10 +102,30 @@ def _first_matches(body: str, patterns: tuple[re.Pattern[str], ...]) -> Iterator
     if not body.isascii() and _UNSEEN_CHARACTER.search(body):
         seen = _UNSEEN_CHARACTER.sub("", body)
         places = [at for at, character in enumerate(body) if not _UNSEEN_CHARACTER.match(character)]
+    lowered = _lowered(seen)
     for pattern in patterns:
-        match = pattern.search(seen)
-        if match is not None:
-            yield places[match.start()] if places else match.start()
+        at = _first(pattern, lowered)
+        if at is not None:
+            yield places[at] if places else at
+
+
+def _lowered(text: str) -> str:
+    """In lower case, character by character, so that places stay the same (some capitals become two letters)."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+def _first(pattern: re.Pattern[str], lowered: str) -> int | None:
+    """Where a pattern first matches at the beginning of a word, if it begins with one."""
+    for match in pattern.finditer(lowered):
+        before, first = lowered[match.start() - 1 : match.start()], match[0][:1]
+        if not (_is_wordy(before) and _is_wordy(first)):
+            return match.start()
+    return None
+
+
+def _is_wordy(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _forgeries(body: str) -> Iterator[HiddenPassage]:

@@ -14,14 +14,19 @@ from checker.patches import LineKind, Patch
 
 
 class Standing(StrEnum):
-    """How a shared literal stands; only an `UNSPECIFIED` one can ground the label UL."""
+    """How a shared literal stands, from what may ground the label UL to what cannot.
+
+    Only an `UNSPECIFIED` one is told as a signal for it. A `SHORT` one, a word of three letters, would be one but for
+    its length, at which too many are shared by chance: it proves nothing, and rules nothing out.
+    """
 
     UNSPECIFIED = "unspecified"
-    IN_ISSUE = "in-issue"
-    EXISTED = "existed"
+    SHORT = "short"
+    FED_IN = "fed-in"
     PASSED_THROUGH = "passed-through"
     COMMENT = "comment"
-    FED_IN = "fed-in"
+    IN_ISSUE = "in-issue"
+    EXISTED = "existed"
 
 
 class Use(StrEnum):

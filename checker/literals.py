@@ -23,12 +23,12 @@ from checker.patches import FilePatch, Line, LineKind, Patch
 __all__ = ["LIMIT", "Place", "SharedLiteral", "Standing", "is_legible", "shared_literals"]
 
 LIMIT = 50
-# Documentation asserts nothing and is asserted by nothing; a name without a suffix is a script or a licence.
-_PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".markdown", ".lock", ".svg", ".png", ".gif", ".jpg", ""})
 """So many shared literals are told at most: whoever reads them needs a few, and a generated patch has thousands."""
 
+# Documentation asserts nothing and is asserted by nothing; a name without a suffix is a script or a licence.
+_PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".markdown", ".lock", ".svg", ".png", ".gif", ".jpg", ""})
 _SHORTEST_WORD = 4
-_SHORTEST_NUMBER = 3
+_SHORTEST = 3
 # Bounds for hostile and generated patches; what people write stays far below.
 _TEXTS = 2000
 _WORDS = 200
@@ -63,7 +63,7 @@ def shared_literals(code: Patch, test: Patch, request: str | None) -> tuple[Shar
 
     `request` is the issue's text, or None when it is unread: then nothing can stand as `IN_ISSUE`, and the caller
     says so. Each text occurs once for each standing it has. Numbers count from three characters, single words from
-    four: shorter ones prove nothing. Source: the taxonomy's paragraphs on UL.
+    four; words of three are told as `SHORT`. Source: the taxonomy's paragraphs on UL.
     """
     readable = [file for file in code.files if suffix_of(file.path) in GRAMMARS.keys() | LEXICAL]
     tests = _Side(written for written in _written(test.files) if written.found.kind != "comment")
@@ -71,6 +71,8 @@ def shared_literals(code: Patch, test: Patch, request: str | None) -> tuple[Shar
     shared: dict[tuple[str, Standing], SharedLiteral] = {}
     for match in _matches(_Side(_written(readable, tests.may_match)), tests):
         standing = judge.standing(match.text, match.code.found, match.test.found)
+        if standing is Standing.UNSPECIFIED and match.is_short:
+            standing = Standing.SHORT
         shared.setdefault((match.text, standing), _shared(match, standing))
         if len(shared) >= _TEXTS:
             break
@@ -108,6 +110,10 @@ class _Match:
     text: str
     code: _Written
     test: _Written
+
+    @property
+    def is_short(self) -> bool:
+        return self.code.found.kind != "number" and len(self.text) < _SHORTEST_WORD
 
 
 def _shared(match: _Match, standing: Standing) -> SharedLiteral:
@@ -156,9 +162,7 @@ class _Side:
 
     @cached_property
     def _single(self) -> frozenset[str]:
-        return frozenset(
-            found[0] for part in self.by_part if len(found := words(part)) == 1 and len(part) >= _SHORTEST_NUMBER
-        )
+        return frozenset(found[0] for part in self.by_part if len(found := words(part)) == 1 and len(part) >= _SHORTEST)
 
     def may_match(self, text: str) -> bool:
         """Whether a text quotes a word that is a part of its own here, or has two neighbouring words of a part."""
@@ -190,7 +194,7 @@ def _matches(code: _Side, tests: _Side) -> Iterator[_Match]:
         for test_part, text in tests.counterparts(part):
             for written, test in product(code.alike(part), tests.alike(test_part)):
                 is_number = written.found.kind == "number"
-                if is_number == (test.found.kind == "number") and (is_number or len(text) >= _SHORTEST_WORD):
+                if is_number == (test.found.kind == "number") and len(text) >= _SHORTEST:
                     yield _Match(text, written, test)
 
 

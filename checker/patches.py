@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchedFile, PatchSet
@@ -41,8 +42,7 @@ class LineKind(StrEnum):
     REMOVED = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of a hunk, without its newline. `number` counts in the new file (in the old one if removed)."""
 
     kind: LineKind
@@ -110,6 +110,15 @@ def parse(diff: str) -> Patch:
     return Patch(tuple(files), tuple(unparsed))
 
 
+def paths(diff: str) -> frozenset[str]:
+    """The paths of a diff's files, read from its headers where these are plain: much faster than `parse`."""
+    found: set[str] = set()
+    for part in _parts(diff.replace("\r\n", "\n")):
+        same = _SAME_PATHS.match(part)
+        found |= {same["path"]} if same else {file.path for file in parse(part).files}
+    return frozenset(found)
+
+
 def _parsed(part: str) -> PatchSet:
     """A part as unidiff reads it; without its `diff --git` line where a path with ` b/` in it makes that ambiguous."""
     try:
@@ -155,15 +164,13 @@ def _file(parsed: PatchedFile, part: str) -> FilePatch:
 
 
 def _lines(parsed: PatchedFile) -> Iterator[Line]:
+    kinds = {kind.value: kind for kind in LineKind}
     for number, hunk in enumerate(parsed):
         for line in hunk:
-            text = line.value.rstrip("\n").removesuffix("\r")
-            if line.is_added:
-                yield Line(LineKind.ADDED, line.target_line_no or 0, text, number)
-            elif line.is_removed:
-                yield Line(LineKind.REMOVED, line.source_line_no or 0, text, number)
-            elif line.is_context:
-                yield Line(LineKind.CONTEXT, line.target_line_no or 0, text, number)
+            kind = kinds.get(line.line_type)
+            if kind is not None:
+                at = line.source_line_no if kind is LineKind.REMOVED else line.target_line_no
+                yield Line(kind, at or 0, line.value.rstrip("\n").removesuffix("\r"), number)
 
 
 def _path(parsed: PatchedFile, part: str) -> str:

@@ -86,12 +86,9 @@ def _unread(case: Case) -> tuple[str, ...]:
     for label in _REVIEWED_LABELS:
         for artifact in LABELS[label].lives_from:
             if label not in out and not case.was_read(artifact):
-                how = "was not read" if artifact in case.pair.unread else "was read only in part"
-                open_labels.setdefault(f"{artifact.words} {how}", []).append(label)
-    return tuple(
-        f"{what[0].upper()}{what[1:]}, so {' and '.join(labels)} cannot be ruled out."
-        for what, labels in open_labels.items()
-    )
+                how = "not read" if artifact in case.pair.unread else "read only in part"
+                open_labels.setdefault(f"{artifact.words} ({how})", []).append(label)
+    return tuple(f"{' and '.join(labels)} cannot be ruled out: {what}." for what, labels in open_labels.items())
 
 
 def _blocks(clues: tuple[Clue, ...]) -> tuple[str, ...]:

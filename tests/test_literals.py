@@ -190,6 +190,11 @@ def test_a_message_in_a_chain_of_assertions_is_asserted() -> None:
     assert standings(literals) == {MESSAGE: Standing.UNSPECIFIED}
 
 
+def test_a_new_word_of_three_letters_is_told_but_proves_nothing() -> None:
+    literals = shared('self.kind = "Zip"', 'assert function["Kind"] == "Zip"', "Kind is missing.")
+    assert standings(literals)["Zip"] is Standing.SHORT
+
+
 def test_an_asserted_number_counts_from_three_digits() -> None:
     code = "LIMIT = 4711\nSTEP = 12"
     assert shared(code, "assert limit() == 4711\nassert step() == 12")[0].kind == "number"

@@ -194,7 +194,7 @@ def _pull_request(row: Record, number: int | None) -> PullRequest:
 
 def _left_out(row: Record, side: Side) -> str:
     """The diffs of files that `files` holds and neither patch does: many records' patches leave out some languages."""
-    held = {file.path for diff in (row.patch, row.test_patch) for file in patches.parse(diff).files}
+    held = patches.paths(row.patch) | patches.paths(row.test_patch)
     missing = [
         file for file in row.files if file.patch and file.filename not in held and side_of(file.filename) is side
     ]
