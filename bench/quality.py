@@ -16,6 +16,7 @@ import argparse
 import asyncio
 import csv
 import json
+import os
 import random
 import sqlite3
 import statistics
@@ -83,6 +84,8 @@ def read_pairs(files: Sequence[str], ids: Sequence[str] = ()) -> list[Pair]:
 
 async def run(options: argparse.Namespace) -> None:
     """Asks about all pairs at once and writes the reports in order."""
+    if not os.environ.get("ANTHROPIC_API_KEY"):
+        sys.exit("set ANTHROPIC_API_KEY, and ANTHROPIC_BASE_URL if somebody else than Anthropic is to answer")
     backend = ModelBackend(
         AnthropicModel(AsyncAnthropic(), call_seconds=options.wait),
         default_model=options.model,

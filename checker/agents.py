@@ -189,15 +189,20 @@ class _Conversation:
 
     async def _results(self, reply: Reply) -> list[Json]:
         """Tools of one turn run at once; their results stand in the order of the calls."""
-        return list(await asyncio.gather(*(self._result(call) for call in reply.tool_calls)))
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._result(call)) for call in reply.tool_calls]
+        return [task.result() for task in tasks]
 
     async def _result(self, call: Json) -> Json:
         try:
             found, failed = await self._tools.call(call["name"], call["input"]), False
         except Refused as refusal:
             found, failed = Found((), str(refusal)), True
-        self._session.case.learn(found.texts)
-        body = "\n".join(part for part in (found.note[:LONGEST_TOOL_RESULT], _fenced(found.texts)) if part)
+        self._session.case.learn(text for text in found.texts if not text.name.startswith("file/"))
+        said = found.note[:LONGEST_TOOL_RESULT]
+        # A refusal is in our own words; what was found may hold a stranger's.
+        note = said if failed or not said else prompting.enclose(said, "note")
+        body = prompting.seal("\n".join(part for part in (note, _fenced(found.texts)) if part))
         self._session.case.transcript.tool_calls.append(
             {"role": self._role.value, "name": call["name"], "input": call["input"], "refused": failed, "result": body}
         )

@@ -217,9 +217,16 @@ _LABELS: dict[type[_Pattern], Label] = {
 
 def answer_type(role: Role, labels: tuple[Label, ...]) -> type[AnalyzerAnswer]:
     """What an analyzer must return when it is asked about these labels."""
-    if role is Role.SCOPE_ANALYZER:
-        return ScopeAnswer if Label.UL in labels else ScopeCreepAnswer
-    return IssueAnswer if role is Role.ISSUE_ANALYZER else ConnectionAnswer
+    if role is Role.SCOPE_ANALYZER and Label.UL not in labels:
+        return ScopeCreepAnswer
+    return _ANSWERS[role]
+
+
+_ANSWERS: dict[Role, type[AnalyzerAnswer]] = {
+    Role.ISSUE_ANALYZER: IssueAnswer,
+    Role.SCOPE_ANALYZER: ScopeAnswer,
+    Role.CONNECTION_ANALYZER: ConnectionAnswer,
+}
 
 
 def _quote(answer: QuoteAnswer) -> Quote:

@@ -13,10 +13,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from checker import patches
+from checker.links.prose import visible
 from checker.pair import Text
+from checker.patches import LineKind
 from checker.taxonomy import Artifact
 
 LONGEST_QUOTE = 600
+# Letters and digits that a quote of several words, or of one, must have to show anything.
+_SHORTEST_QUOTE = 7
+_SHORTEST_WORD = 10
 _SPACE = re.compile(r"\s+")
 # A run of more than 30 marks is no language's (the stream-safe limit of UAX #15); to compose it costs its square.
 _RUN_OF_MARKS = re.compile(r"([^\x00-\x7f\w\s]{31,})")
@@ -33,7 +38,9 @@ class Quote:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A proved quote: `quote` stands verbatim in `source`. `path` and `line` are set inside patches."""
+    """A proved quote: `quote` stands verbatim in `source`. `path` and `line` are set inside patches; `is_added`:
+    a line that it touches there is one that the patch adds.
+    """
 
     source: str
     artifact: Artifact
@@ -42,6 +49,7 @@ class Evidence:
     url: str | None = None
     path: str | None = None
     line: int | None = None
+    is_added: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,14 +72,15 @@ def prove(quote: Quote, texts: Mapping[str, Text]) -> Evidence | Unproved:
         return Unproved(quote, f"it is longer than {LONGEST_QUOTE} characters; quote the sentence that matters")
     if text.artifact in _PATCHES:
         return _prove_in_patch(quote, wanted, text)
-    if wanted not in _normal_body(text.body):
+    if wanted not in _normal_body(visible(text.body)):
         return Unproved(quote, f"it does not stand verbatim in {quote.source}")
     return Evidence(text.name, text.artifact, quote.text.strip(), text.author, text.url)
 
 
 def _says_something(wanted: str, whole: str) -> bool:
     words = re.findall(r"\w+", wanted)
-    return len(words) >= 2 or sum(map(len, words)) >= 6 or wanted == whole != ""
+    letters = sum(map(len, words))
+    return letters >= (_SHORTEST_QUOTE if len(words) >= 2 else _SHORTEST_WORD) or wanted == whole != ""
 
 
 def _normal(text: str) -> str:
@@ -97,22 +106,25 @@ def _prove_in_patch(quote: Quote, wanted: str, text: Text) -> Evidence | Unprove
         joined, starts, places = _patch_lines(text.body, with_markers)
         at = joined.find(wanted)
         if at >= 0:
-            path, line = places[bisect_right(starts, at) - 1]
-            return Evidence(text.name, text.artifact, quote.text.strip(), None, text.url, path, line)
-    if wanted in _normal_body(text.body):
+            touched = places[bisect_right(starts, at) - 1 : bisect_right(starts, at + len(wanted) - 1)]
+            path, line, _ = touched[0]
+            is_added = any(kind is LineKind.ADDED for _, _, kind in touched)
+            return Evidence(text.name, text.artifact, quote.text.strip(), None, text.url, path, line, is_added)
+    # A header of the diff is no line of a file, but can be quoted: a rename, a mode.
+    if any(wanted in _normal(line) for line in text.body.split("\n")):
         return Evidence(text.name, text.artifact, quote.text.strip(), None, text.url)
     return Unproved(quote, f"it does not stand verbatim in {quote.source}")
 
 
 @lru_cache(maxsize=16)
-def _patch_lines(diff: str, with_markers: bool) -> tuple[str, list[int], list[tuple[str, int]]]:
+def _patch_lines(diff: str, with_markers: bool) -> tuple[str, list[int], list[tuple[str, int, LineKind]]]:
     """The diff's lines as one normal text, with the offset at which each begins and where it stands.
 
     Hunks are parted by a newline, which no normal text holds: a quote cannot join what does not stand together.
     """
     pieces: list[str] = []
     starts: list[int] = []
-    places: list[tuple[str, int]] = []
+    places: list[tuple[str, int, LineKind]] = []
     length, before = 0, None
     for file in patches.parse(diff).files:
         for line in file.lines:
@@ -121,6 +133,6 @@ def _patch_lines(diff: str, with_markers: bool) -> tuple[str, list[int], list[tu
                 pieces.append((" " if before == (file.path, line.hunk) else "\n") + piece)
                 before = (file.path, line.hunk)
                 starts.append(length + 1)
-                places.append((file.path, line.number))
+                places.append((file.path, line.number, line.kind))
                 length += len(piece) + 1
     return "".join(pieces), starts, places

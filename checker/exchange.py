@@ -82,6 +82,7 @@ class Exchange:
             turn.booked.append(reply.usage)
         else:
             reply = await self._asked(turn)
+            turn.reply = write_reply(reply)
             await self._keep(request, reply)
         turn.reply = write_reply(reply)
         return reply
@@ -115,14 +116,14 @@ class Exchange:
         usages += [(meter.turn.request.model, meter.pending) for meter in self._open]
         tokens = sum(usage.tokens for _, usage in usages)
         if tokens > self._budget.tokens:
-            raise BudgetExhausted(f"The check's budget of {self._budget.tokens:,} tokens is spent.")
+            raise BudgetExhausted(f"The next request would pass the check's budget of {self._budget.tokens:,} tokens.")
         if self._budget.dollars is None:
             return
         costs = [self._dollars(model, usage) for model, usage in usages]
         if None in costs:
             raise BudgetExhausted("A budget in dollars was set, but a model has no price; name it with --prices.")
         if sum(cost for cost in costs if cost is not None) > self._budget.dollars:
-            raise BudgetExhausted(f"The check's budget of ${self._budget.dollars:.2f} is spent.")
+            raise BudgetExhausted(f"The next request would pass the check's budget of ${self._budget.dollars:.2f}.")
 
     def _dollars(self, model: str, usage: Usage) -> float | None:
         price = price_of(model, self._prices)
@@ -133,7 +134,7 @@ class Exchange:
         return tuple(used for role in Role if (used := self._usage_of(role)) is not None)
 
     def _usage_of(self, role: Role) -> RoleUsage | None:
-        turns = [turn for turn in self._transcript.turns if turn.role is role]
+        turns = [turn for turn in self._transcript.turns if turn.role is role and turn.booked]
         total = sum((usage for turn in turns for usage in turn.booked), Usage())
         if not turns:
             return None

@@ -7,6 +7,8 @@ from dataclasses import replace
 from checker.case import Case
 from checker.evidence import Evidence, Unproved, prove
 from checker.report import (
+    SIGNALS,
+    STEERING,
     AgentReport,
     Clue,
     Dropped,
@@ -40,7 +42,7 @@ def _grounded(judgment: Judgment, role: Role, case: Case) -> Finding | Dropped:
         return Dropped(
             judgment.label, "evidence", f"no quote could be proved ({'; '.join(reasons)})", judgment.scenario
         )
-    if not any(e.artifact in LABELS[judgment.label].grounds for e in evidence):
+    if not any(_can_show(e, judgment.label) for e in evidence):
         wanted = ", ".join(artifact.words for artifact in LABELS[judgment.label].grounds)
         return Dropped(
             judgment.label, "evidence", f"no quote stands where it could show this ({wanted})", judgment.scenario
@@ -54,6 +56,12 @@ def _grounded(judgment: Judgment, role: Role, case: Case) -> Finding | Dropped:
         evidence=tuple(dict.fromkeys(evidence)),
         repair=judgment.repair,
     )
+
+
+def _can_show(evidence: Evidence, label: Label) -> bool:
+    """A literal is new only on a line that the test patch adds."""
+    is_ground = evidence.artifact in LABELS[label].grounds
+    return is_ground and (label is not Label.UL or evidence.is_added)
 
 
 def intersect(stand: tuple[Finding, ...], review: Review) -> tuple[tuple[Finding, ...], tuple[Dropped, ...]]:
@@ -73,7 +81,8 @@ def intersect(stand: tuple[Finding, ...], review: Review) -> tuple[tuple[Finding
 def others(claim: OthersClaim, clues: tuple[Clue, ...]) -> tuple[tuple[Finding, ...], tuple[Dropped, ...]]:
     """The label that the coordinator may add, if the clues that it cites were proved."""
     cited = [clues[number] for number in claim.clues if 0 <= number < len(clues)]
-    evidence = tuple(dict.fromkeys(e for clue in cited for e in clue.evidence))
+    # A stranger's words to a model are no mismatch between pull request and issue.
+    evidence = tuple(dict.fromkeys(e for clue in cited if clue.by != STEERING for e in clue.evidence))
     if not evidence:
         reason = f"{claim.reason} (no clue that it cites has a proved quote)"
         return (), (Dropped(Label.OTHERS, "evidence", reason),)
@@ -90,15 +99,15 @@ def passed_over(reports: tuple[AgentReport, ...], case: Case) -> tuple[Clue, ...
         for signal in case.signals_for(_asked(report))
         if signal.weighty and signal.id not in report.addressed
     ]
-    silent += case.signals_of(SignalKind.STEERING_TEXT)
-    return tuple(_clue(signal, case) for signal in silent)
+    steering = case.signals_of(SignalKind.STEERING_TEXT)
+    return (*(_clue(signal, case, SIGNALS) for signal in silent), *(_clue(s, case, STEERING) for s in steering))
 
 
 def _asked(report: AgentReport) -> tuple[Label, ...]:
     return tuple(judgment.label for judgment in report.judgments)
 
 
-def _clue(signal: Signal, case: Case) -> Clue:
+def _clue(signal: Signal, case: Case, by: str) -> Clue:
     text = case.texts[signal.source]
     evidence = Evidence(text.name, text.artifact, signal.quote, text.author, text.url, signal.path, signal.line)
-    return Clue("signals", f"{signal.id}: {signal.says}", (evidence,))
+    return Clue(by, f"{signal.id}: {signal.says}", (evidence,))

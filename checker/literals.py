@@ -25,8 +25,8 @@ __all__ = ["LIMIT", "Place", "SharedLiteral", "Standing", "is_legible", "shared_
 LIMIT = 50
 """So many shared literals are told at most: whoever reads them needs a few, and a generated patch has thousands."""
 
-# Documentation asserts nothing and is asserted by nothing; a name without a suffix is a script or a licence.
-_PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".markdown", ".lock", ".svg", ".png", ".gif", ".jpg", ""})
+# Documentation asserts nothing and is asserted by nothing.
+_PROSE = frozenset({".md", ".rst", ".adoc", ".markdown", ".lock", ".png", ".gif", ".jpg"})
 _SHORTEST_WORD = 4
 _SHORTEST = 3
 # Bounds for hostile and generated patches; what people write stays far below.

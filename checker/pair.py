@@ -60,7 +60,10 @@ class Related:
 
 @dataclass(frozen=True)
 class Issue:
-    """An issue. `title` is None where a format joins it with the body; the body then begins with it."""
+    """An issue as first written. `title` is None where a format joins it with the body, which then begins with it.
+
+    `edited`: title and body as they stand at the time of reading, if they were changed since; None if not.
+    """
 
     __pydantic_config__ = _STRICT
 
@@ -73,6 +76,8 @@ class Issue:
     url: str | None = None
     comments: tuple[Comment, ...] = ()
     mentioned_by: tuple[Related, ...] = ()
+    association: str | None = None
+    edited: str | None = None
 
     @property
     def description(self) -> str:
@@ -188,10 +193,14 @@ class Pair:
         return MappingProxyType({text.name: text for text in texts if text.body.strip()})
 
 
-def related_name(related: Related) -> str:
-    """The name under which a related pull request or issue may be quoted, e.g. `related/pr/5556`."""
+def related_name(related: Related, home: str | None) -> str:
+    """The name under which a related pull request or issue may be quoted, e.g. `related/pr/5556`.
+
+    `home` is the pair's repository; what stands in another one has it in its name.
+    """
     kind = "pr" if related.kind == "pull_request" else "issue"
-    return f"related/{kind}/{related.number}"
+    elsewhere = related.repository if related.repository != home else None
+    return "/".join(part for part in ("related", kind, elsewhere, str(related.number)) if part)
 
 
 def _comment_texts(prefix: str, artifact: Artifact, comments: tuple[Comment, ...]) -> list[Text]:
@@ -205,12 +214,16 @@ def _issue_texts(issues: tuple[Issue, ...], repository: str | None) -> list[Text
     texts: list[Text] = []
     for position, issue in enumerate(issues, 1):
         elsewhere = issue.repository if issue.repository != repository else None
+        identity = (issue.number, issue.repository)
+        twice = identity in [(other.number, other.repository) for other in issues[: position - 1]]
         number = issue.number if issue.number is not None else f"unnumbered-{position}"
+        number = f"{number}-again-{position}" if twice and issue.number is not None else number
         name = "/".join(str(part) for part in ("issue", elsewhere, number) if part)
-        described = Text(
-            name, Artifact.ISSUE_DESCRIPTION, issue.description, issue.author, None, False, issue.created_at, issue.url
-        )
-        texts += [described, *_comment_texts(f"{name}/comment", Artifact.ISSUE_DISCUSSION, issue.comments)]
+        about = (issue.author, issue.association, False, issue.created_at, issue.url)
+        texts.append(Text(name, Artifact.ISSUE_DESCRIPTION, issue.description, *about))
+        # What an edit added came later, like a comment: the request is the description as first written.
+        texts.append(Text(f"{name}/edited", Artifact.ISSUE_DISCUSSION, issue.edited or "", *about))
+        texts += _comment_texts(f"{name}/comment", Artifact.ISSUE_DISCUSSION, issue.comments)
     return texts
 
 
@@ -235,7 +248,7 @@ def _related_texts(pair: Pair) -> list[Text]:
     sources = [(related, Artifact.ISSUE_TIMELINE) for issue in pair.issues for related in issue.mentioned_by]
     sources += [(related, Artifact.PR_TIMELINE) for related in pair.pull_request.mentioned_by]
     sources += [(related, Artifact.MERGE_REFERENCES) for related in pair.pull_request.merge_mentioned_by]
-    return [Text(related_name(r), artifact, r.title, url=r.url) for r, artifact in sources]
+    return [Text(related_name(r, pair.repository), artifact, r.title, url=r.url) for r, artifact in sources]
 
 
 _ADAPTER: TypeAdapter[Pair] = TypeAdapter(Pair)

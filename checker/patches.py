@@ -90,6 +90,27 @@ def side_of(path: str) -> Side:
     return Side.TEST if any(word in lowered for word in _TEST_WORDS) else Side.CODE
 
 
+def as_diff(path: str, previous_path: str | None, status: str, hunks: str | None) -> str:
+    """A file of GitHub's "list pull request files", with its hunks, as a part of a git diff."""
+    old = "/dev/null" if status == "added" else f"a/{previous_path or path}"
+    new = "/dev/null" if status == "removed" else f"b/{path}"
+    head = f"diff --git a/{previous_path or path} b/{path}\n"
+    if hunks is None:
+        renamed = f"rename from {previous_path}\nrename to {path}\n" if previous_path else ""
+        return f"{head}{renamed}"
+    return f"{head}--- {old}\n+++ {new}\n{hunks}\n"
+
+
+def split(diff: str) -> tuple[str, str]:
+    """A whole diff as code patch and test patch, file by file."""
+    sides: dict[Side, list[str]] = {Side.CODE: [], Side.TEST: []}
+    for part in _parts(diff):
+        names = paths(part)
+        side = Side.TEST if names and all(side_of(name) is Side.TEST for name in names) else Side.CODE
+        sides[side].append(part)
+    return "".join(sides[Side.CODE]), "".join(sides[Side.TEST])
+
+
 @lru_cache(maxsize=64)
 def parse(diff: str) -> Patch:
     """A unified diff (git's or plain, any language) as files. Never raises: what does not parse is named."""

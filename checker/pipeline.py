@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from checker import grounding, signals, verdict
 from checker.case import Case
@@ -85,10 +85,15 @@ async def check(
     transcripts: Path | None = None,
 ) -> Report:
     """Checks one pair. `transcripts`: a directory for the record of the check, written whatever happens."""
+    started = asyncio.get_running_loop().time()
     transcript = Transcript(pair, backend.name, {"shortcuts": shortcuts, "limits": asdict(limits)})
-    # A large patch takes a second to read; the event loop may be serving others meanwhile.
-    case = Case(pair, await asyncio.to_thread(signals.read, pair), transcript)
-    run = _Run(case, backend, backend.open(case), limits, asyncio.get_running_loop().time())
+    try:
+        # A large patch takes a second to read; the event loop may be serving others meanwhile.
+        case = Case(pair, await asyncio.to_thread(signals.read, pair), transcript)
+    except Exception as error:  # a fault of ours on one pair must not end the check of others
+        logger.exception("reading the signals of %s failed", pair.id)
+        return verdict.failed(pair, backend.name, f"an error of PAIChecker itself ({type(error).__name__})")
+    run = _Run(case, backend, backend.open(case), limits, started)
     try:
         transcript.report = await run.report(shortcuts=shortcuts)
         return transcript.report
@@ -136,7 +141,7 @@ class _Run:
 
     async def _analyzer(self, role: Role, idle: Mapping[Label, str]) -> AgentReport:
         asked = tuple(label for label in ANALYZERS[role] if label not in idle)
-        for label in set(ANALYZERS[role]) - set(asked):
+        for label in (label for label in ANALYZERS[role] if label in idle):
             self.case.transcript.note(f"{role.words}: not asked about {label}: {idle[label]}.")
         if not asked:
             return AgentReport(role, skipped=f"not called: {idle[ANALYZERS[role][0]]}.")
@@ -168,10 +173,13 @@ class _Run:
         kept, dropped = grounding.intersect(findings, returned)
         return returned, kept, dropped
 
-    async def _guarded(self, role: Role, work: Awaitable[Returned]) -> Returned | str:
+    async def _guarded(self, role: Role, work: Coroutine[Any, Any, Returned]) -> Returned | str:
         """What the role returned, or the sentence that says how it failed: its siblings go on."""
         left = self.started + self.limits.check_seconds - asyncio.get_running_loop().time()
         seconds = min(self.limits.role_seconds, left)
+        if seconds <= 0:
+            work.close()
+            return "the check's time was over before it could begin."
         try:
             async with asyncio.timeout(seconds):
                 return await work

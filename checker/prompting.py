@@ -11,10 +11,12 @@ from importlib import resources
 from itertools import count
 from string import Template
 
+from checker.links.prose import visible
 from checker.pair import Text
-from checker.taxonomy import ANALYZERS, Role
+from checker.taxonomy import ANALYZERS, Artifact, Role
 
-_HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# Stands for a fence's word until `seal` finds one; it is taken out of whatever strangers wrote.
+_MARK = "\x01"
 _REQUEST_HEADING = "\n# Request\n"
 
 
@@ -30,7 +32,7 @@ class Prompt:
         names = set(self.request.get_identifiers())
         if names != set(parts):
             raise KeyError(f"the template wants {sorted(names)}, it was given {sorted(parts)}")
-        return self.request.substitute(parts)
+        return seal(self.request.substitute(parts))
 
 
 @cache
@@ -57,7 +59,8 @@ class Shown:
 
 def show(text: Text, limit: int) -> Shown:
     """At most `limit` characters of a text, cut in the middle. HTML comments, which no reader sees, are left out."""
-    body = _HTML_COMMENT.sub("<!-- -->", text.body).replace("\r\n", "\n").strip()
+    is_code = text.artifact in (Artifact.CODE_PATCH, Artifact.TEST_PATCH)
+    body = (text.body if is_code else visible(text.body)).replace("\r\n", "\n").strip()
     if len(body) <= limit:
         return Shown(text, body)
     half = limit // 2
@@ -66,31 +69,39 @@ def show(text: Text, limit: int) -> Shown:
 
 
 def fence(shown: Iterable[Shown]) -> str:
-    """Texts, each between an opening line with its name and a closing line, both holding a word that no text holds."""
-    items = list(shown)
-    word = fence_word([item.body for item in items])
-    return "\n".join(f"<{word} {_label(item.text)}>\n{item.body}\n</{word}>" for item in items) or "(none)"
+    """Texts, each between an opening line with its name and a closing line, still to be sealed."""
+    return "\n".join(enclose(item.body, _label(item.text)) for item in shown) or "(none)"
 
 
-def fence_word(bodies: list[str]) -> str:
-    """A word that occurs in none of the texts. It depends on them alone, so that equal inputs make equal requests."""
-    whole = "\n".join(bodies)
-    digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass"))
+def enclose(body: str, label: str) -> str:
+    """Anything that strangers wrote, between fences that are still to be sealed."""
+    return f"<{_MARK} {label}>\n{body.replace(_MARK, '')}\n</{_MARK}>"
+
+
+def seal(text: str) -> str:
+    """Puts one word into all fences of a text: one that occurs nowhere in it, so that nothing in it can forge a fence.
+
+    It depends on the text alone, so that equal inputs make equal requests.
+    """
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
     for attempt in count():
         word = "t" + hashlib.sha256(digest.digest() + str(attempt).encode()).hexdigest()[:7]
-        if word not in whole:
-            return word
+        if word not in text:
+            return text.replace(_MARK, word)
     raise AssertionError("count() never ends")
 
 
 def _label(text: Text) -> str:
     about = [f'name="{text.name}"']
     if text.author:
-        about.append(f'by="{_plain(text.author)}{f" ({_plain(text.association)})" if text.association else ""}"')
+        about.append(
+            f'by="{plain_name(text.author)}{f" ({plain_name(text.association)})" if text.association else ""}"'
+        )
     if text.created_at:
         about.append(f'at="{text.created_at:%Y-%m-%d %H:%M}"')
     return " ".join(about)
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A name of GitHub's without anything that could end a line or a fence."""
     return re.sub(r"[^\w.\[\]-]", "", name)[:60]

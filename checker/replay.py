@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NotRequired
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 from checker.agents import ModelBackend
 from checker.exchange import Budget
@@ -20,11 +23,18 @@ from checker.taxonomy import Role
 _UNBOUNDED = 10**12
 
 
+class _Turn(TypedDict):
+    key: str
+    booked: list[Usage]
+    reply: dict[str, Any] | None
+    failure: str | None
+
+
 class RecordedModel:
     """Answers each request as the transcript says it was answered, failures and lost attempts included."""
 
-    def __init__(self, turns: list[Mapping[str, Any]]) -> None:
-        self._turns: dict[str, deque[Mapping[str, Any]]] = defaultdict(deque)
+    def __init__(self, turns: list[_Turn]) -> None:
+        self._turns: dict[str, deque[_Turn]] = defaultdict(deque)
         for turn in turns:
             self._turns[turn["key"]].append(turn)
 
@@ -37,7 +47,7 @@ class RecordedModel:
             )
         turn = turns.popleft() if len(turns) > 1 else turns[0]
         for usage in turn["booked"]:
-            meter.book(request.model, Usage(**usage))
+            meter.book(request.model, usage)
         if turn["reply"] is not None:
             return read_reply(turn["reply"])
         if turn["failure"] is not None:
@@ -45,25 +55,41 @@ class RecordedModel:
         raise TimeoutError
 
 
+class _Settings(TypedDict):
+    shortcuts: bool
+    limits: Limits
+    models: NotRequired[dict[Role, str]]
+    prices: NotRequired[dict[str, Price]]
+
+
+class _Transcript(TypedDict):
+    """What of a transcript a replay needs."""
+
+    backend: str
+    pair: dict[str, Any]
+    settings: _Settings
+    turns: list[_Turn]
+
+
 async def replay(transcript: Mapping[str, Any]) -> Report:
-    """The report of a transcript, made anew from what it holds; the same to the letter if no code has changed."""
-    settings = transcript["settings"]
-    return await check(
-        read_pair(transcript["pair"]),
-        _backend(transcript),
-        shortcuts=settings["shortcuts"],
-        limits=Limits(**settings["limits"]),
-    )
+    """The report of a transcript, made anew from what it holds; the same to the letter if no code has changed.
+
+    Raises `pydantic.ValidationError` where the transcript is damaged.
+    """
+    whole = TypeAdapter(_Transcript).validate_python(transcript)
+    settings = whole["settings"]
+    pair = read_pair(whole["pair"])
+    return await check(pair, _backend(whole), shortcuts=settings["shortcuts"], limits=settings["limits"])
 
 
-def _backend(transcript: Mapping[str, Any]) -> Backend:
+def _backend(transcript: _Transcript) -> Backend:
     settings = transcript["settings"]
     if "models" not in settings:
         return RulesBackend()
     return ModelBackend(
         RecordedModel(transcript["turns"]),
         default_model=transcript["backend"].split(", ")[0],
-        models={Role(role): name for role, name in settings["models"].items()},
+        models=settings["models"],
         budget=Budget(_UNBOUNDED),
-        prices={name: Price(**price) for name, price in settings["prices"].items()},
+        prices=settings.get("prices", {}),
     )

@@ -13,6 +13,8 @@ from checker.evidence import Evidence, Quote
 from checker.taxonomy import Artifact, Label, Role, Scenario
 
 SCHEMA = "paichecker.report/1"
+SIGNALS, STEERING = "signals", "steering text"
+"""Authors of clues that are no role: a fact passed over in silence, and text that addresses a model."""
 
 
 class Confidence(StrEnum):

@@ -32,6 +32,8 @@ _REPAIRS_EARLIER = re.compile(
     r"proper(?:ly)?)\b",
     re.IGNORECASE,
 )
+# What carries a change elsewhere, or tells of it, repairs nothing in it.
+_CARRIES_ON = re.compile(r"\b(?:backport|cherry[- ]pick|release|bump|changelog|docs?|document)\w*\b", re.IGNORECASE)
 ACCIDENTAL_LINK = "The pull request's own text closes another issue; only a commit merged into it names this one."
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
 _DUPLICATE = re.compile(r"\b(?:duplicates?|dup(?:e|licated)?|same (?:root cause|issue|problem|bug))\b", re.IGNORECASE)
@@ -86,16 +88,22 @@ class RulesSession:
     def _drop(self, finding: Finding) -> Decision | None:
         if finding.scenario is Scenario.SC_1:
             slip = self.case.signals_of(SignalKind.LOOK_ALIKE_NUMBER)
-            if slip:
+            slips = {number for signal in slip for number in signal.detail["numbers"]}
+            if slip and _beyond(self.case) <= slips:
                 return Decision(finding.label, False, f"{slip[0].says}: a slip of the pen, not a second issue")
             if _called_duplicates(self.case, finding):
                 return Decision(finding.label, False, "the discussion calls the numbers duplicates of one problem")
         return None
 
 
+def _beyond(case: Case) -> set[int]:
+    """The numbers that the pull request claims to resolve beside the stated ones."""
+    return {s.detail["number"] for s in case.signals_of(SignalKind.CLOSING_REFERENCE) if s.detail["beyond"]}
+
+
 def _called_duplicates(case: Case, finding: Finding) -> bool:
     """All numbers beyond the stated one are named as duplicates in the issue's discussion or the PR's text."""
-    claimed = {s.detail["number"] for s in case.signals_of(SignalKind.CLOSING_REFERENCE) if s.detail["beyond"]}
+    claimed = _beyond(case)
     lines = [
         line
         for text in case.pair.texts.values()
@@ -199,6 +207,8 @@ def _follow_up(case: Case) -> Judgment:
 def _continues(signal: Signal, case: Case) -> bool:
     """The later title speaks of a repair, or shares two words with this pull request's title."""
     title = case.pair.pull_request.title or ""
+    if _CARRIES_ON.search(signal.quote):
+        return False
     shared = {w.lower() for w in _WORD.findall(title)} & {w.lower() for w in _WORD.findall(signal.quote)}
     return len(shared) >= 2 or bool(_REPAIRS_EARLIER.search(signal.quote))
 

@@ -13,8 +13,10 @@ from dataclasses import replace
 from checker import literals, patches
 from checker.hidden_text import hidden_passages
 from checker.links import Reference, Relation, look_alike, references
+from checker.links.prose import commit_prose, markdown_prose
 from checker.literals import SharedLiteral, Standing
 from checker.pair import Pair, Related, Text, related_name
+from checker.prompting import plain_name
 from checker.report import Signal, SignalKind
 from checker.taxonomy import Artifact, Label
 
@@ -23,6 +25,10 @@ _CLAIMS = (Relation.CLOSES, Relation.LISTED)
 
 # Enough to judge by; a pair with more is a bulk change, and the rest would only fill prompts.
 _MOST_PER_KIND = 12
+MOST_LITERALS = 24
+"""So many shared literals are told; where there are as many, others may not have been."""
+MOST_RELATED = 40
+"""So many other issues and pull requests are looked at, the nearest in number first."""
 
 _FURTHER_WORK = re.compile(
     r"\b(?:(?:this|it|the pr|we|i|and)\s+also|also\s+(?:add|fix|chang|remov|improv|updat|renam|support|refactor|clean|"
@@ -37,6 +43,12 @@ _NOT_WORK = re.compile(
     re.IGNORECASE,
 )
 # Where a question mark must follow, it is looked for within a sentence's length: else a long line costs its square.
+# "it also crashes", "no unrelated changes": the failure is told, or the claim denied.
+_NO_CLAIM = re.compile(
+    r"\balso\s+(?:crash|fail|rais|happen|affect|occur|br[eo]+k|see\b|note\b|won't|do(?:es)?n't|can't)\w*|"
+    r"\b(?:no|not|never|without)\s+(?:\w+\s+){0,2}(?:unrelated|additional|other|further)",
+    re.IGNORECASE,
+)
 _INFORMATION_REQUEST = re.compile(
     r"(?:\b(?:can|could|would|will)\s+you\s+(?:please\s+|also\s+|maybe\s+|possibly\s+)*(?:\w+\s+)?(?:provide|share|post|give|"
     r"show|paste|tell|explain|clarify|describe|elaborate|check|confirm|try|run|add|include|produce|attach|send|upload)\b|"
@@ -50,7 +62,7 @@ _INFORMATION_REQUEST = re.compile(
 )
 _LEADING_NUMBER = re.compile(r"#?(\d{3,6})[\s:,-]")
 _BREAK = re.compile(r"[.!?:](?=\s)|\n\s*\n|\n(?=\s*(?:[-*#>|]|\d+[.)]))|\r?\n(?=```)")
-_MERGED_IN = re.compile(r"\(#(\d+)\)\s*(?:\n|\Z)")
+_MERGED_IN = re.compile(r"\(#(\d{1,9})\)\s*(?:\n|\Z)")
 
 
 def read(pair: Pair) -> tuple[Signal, ...]:
@@ -86,14 +98,20 @@ def _own_references(pair: Pair) -> Iterator[tuple[Text, Reference]]:
         is_markdown = text.artifact is not Artifact.PR_COMMITS
         for reference in references(text.body, title=text.name == "pr/title", markdown=is_markdown):
             if reference.number != own:
-                yield text, reference
+                yield text, _undone(text, reference)
+
+
+def _undone(text: Text, reference: Reference) -> Reference:
+    """In the quoted subject of a revert nothing is claimed: it is taken back."""
+    is_revert = text.body.startswith('Revert "') and f"#{reference.number}" in text.body[:500].split("\n", 1)[0]
+    return replace(reference, relation=Relation.REVERTS) if is_revert else reference
 
 
 def is_merged_in(text: Text, pair: Pair) -> bool:
     """A merge, or another pull request's squashed commit that a merge brought in: no claim of this pull request."""
     if text.artifact is not Artifact.PR_COMMITS:
         return False
-    subject = text.body.split("\n", 1)[0]
+    subject = text.body[:500].split("\n", 1)[0]
     squashed = _MERGED_IN.search(subject)
     own = (pair.pull_request.number, *pair.issue_numbers)
     return subject.startswith(("Merge ", "Merged ")) or (squashed is not None and int(squashed[1]) not in own)
@@ -108,7 +126,8 @@ def _references(pair: Pair) -> Iterator[Signal]:
         if key not in seen and len(seen) < 4 * _MOST_PER_KIND:
             seen.add(key)
             is_own = not is_merged_in(text, pair)
-            yield _reference_signal(text, reference, stated, own=is_own, several=len(claimed) > 1)
+            several = len(claimed) > 1
+            yield _reference_signal(text, reference, stated, pair.repository, own=is_own, several=several)
     own = pair.pull_request.number
     for related, _ in mentions(pair):
         for reference in references(related.title, title=True):
@@ -116,13 +135,17 @@ def _references(pair: Pair) -> Iterator[Signal]:
                 Relation.REGRESSION_FROM,
                 Relation.REVERTS,
             ):
-                yield _relation_of_later(related, reference)
+                yield _relation_of_later(related, reference, pair.repository)
 
 
-def _reference_signal(text: Text, reference: Reference, stated: frozenset[int], *, own: bool, several: bool) -> Signal:
+def _reference_signal(
+    text: Text, reference: Reference, stated: frozenset[int], home: str | None, *, own: bool, several: bool
+) -> Signal:
     where = f"{reference.repository or ''}#{reference.number}"
     claims = reference.relation in _CLAIMS and not reference.negated
-    beyond = claims and own and reference.number not in stated and (several or bool(stated))
+    # Another repository's issue is none that this one's statement could be measured against.
+    at_home = reference.repository in (None, home)
+    beyond = claims and own and at_home and reference.number not in stated and (several or bool(stated))
     says = f"{text.name} says “{reference.relation.value} {where}”"
     if beyond:
         says += ", which is not the stated issue" if stated else ", one of several issues"
@@ -151,13 +174,14 @@ def _reference_signal(text: Text, reference: Reference, stated: frozenset[int], 
     )
 
 
-def _relation_of_later(related: Related, reference: Reference) -> Signal:
+def _relation_of_later(related: Related, reference: Reference, home: str | None) -> Signal:
+    name = related_name(related, home)
     return Signal(
         id="",
         kind=SignalKind.OTHER_REFERENCE,
-        source=related_name(related),
+        source=name,
         quote=related.title,
-        says=f"{related_name(related)} names {reference.number} as {reference.relation.value}",
+        says=f"{name} names {reference.number} as {reference.relation.value}",
         labels=(Label.DP,),
         weighty=related.merged and not reference.hedged,
         detail={"number": reference.number, "relation": reference.relation.value, "hedged": reference.hedged},
@@ -174,7 +198,7 @@ def _look_alikes(pair: Pair) -> Iterator[Signal]:
     stated = stated_numbers(pair)
     for pair_of_numbers in look_alike(sorted({*places, *stated})):
         odd = next((n for n in pair_of_numbers if n in places and n not in stated), None)
-        if odd is not None:
+        if odd is not None and (not stated or stated & set(pair_of_numbers)):
             text, quote = places[odd]
             other = pair_of_numbers[0] if pair_of_numbers[1] == odd else pair_of_numbers[1]
             says = f"{text.name} names {odd}, which looks like {other}"
@@ -192,7 +216,12 @@ def mentions(pair: Pair) -> Iterator[tuple[Related, Artifact]]:
     sources = [(r, Artifact.ISSUE_TIMELINE) for issue in pair.issues for r in issue.mentioned_by]
     sources += [(r, Artifact.PR_TIMELINE) for r in own.mentioned_by]
     sources += [(r, Artifact.MERGE_REFERENCES) for r in own.merge_mentioned_by]
-    return ((r, a) for r, a in sources if not (r.kind == "pull_request" and r.number == own.number))
+    at_home = (None, pair.repository)
+    return (
+        (r, a)
+        for r, a in sources
+        if not (r.kind == "pull_request" and r.number == own.number and r.repository in at_home)
+    )
 
 
 def other_merged(pair: Pair) -> tuple[tuple[Related, Artifact], ...]:
@@ -205,14 +234,30 @@ def is_earlier(related: Related, pair: Pair) -> bool | None:
     own = pair.pull_request
     if related.merged_at and own.merged_at:
         return related.merged_at < own.merged_at
-    return related.number < own.number if own.number is not None else None
+    # Numbers of two repositories have no order.
+    if own.number is None or related.repository not in (None, pair.repository):
+        return None
+    return related.number < own.number
+
+
+def _has_substance(body: str) -> bool:
+    """A thank-you answers nothing: an answer has a dozen words, a number, or code."""
+    return len(body.split()) >= 12 or any(character.isdigit() or character == "`" for character in body)
+
+
+def _nearest(pair: Pair) -> list[tuple[Related, Artifact]]:
+    """The other merged pull requests of this repository, at most a dozen: the nearest, in their own order."""
+    merged = [(r, a) for r, a in other_merged(pair) if r.repository in (None, pair.repository)]
+    own = pair.pull_request.number or 0
+    near = sorted(merged, key=lambda one: abs(one[0].number - own))[: 2 * _MOST_PER_KIND]
+    return [one for one in merged if one in near]
 
 
 def _chronology(pair: Pair) -> Iterator[Signal]:
     """What was merged before the issue was opened cannot have been for it (taxonomy: a re-filed issue)."""
     opened = min((issue.created_at for issue in pair.issues if issue.created_at), default=None)
     seen: set[int] = set()
-    for related, artifact in other_merged(pair):
+    for related, artifact in _nearest(pair):
         earlier = is_earlier(related, pair)
         too_early = opened and related.merged_at and related.merged_at < opened
         if related.number in seen or earlier is None or too_early:
@@ -225,7 +270,7 @@ def _chronology(pair: Pair) -> Iterator[Signal]:
         yield Signal(
             id="",
             kind=SignalKind.EARLIER_MERGED_PR if earlier else SignalKind.LATER_MERGED_PR,
-            source=related_name(related),
+            source=related_name(related, pair.repository),
             quote=related.title,
             says=f"pull request {related.number}, merged {when} this one, refers to {subject}",
             labels=(Label.FP,) if earlier else (Label.DP,),
@@ -246,14 +291,15 @@ def _information_requests(pair: Pair) -> Iterator[Signal]:
         found += 1
         if found > _MOST_PER_KIND:
             return
-        answer = next((t for t in talk[position + 1 :] if reporter is not None and t.author == reporter), None)
+        later = (t for t in talk[position + 1 :] if reporter is not None and t.author == reporter)
+        answer = next((t for t in later if _has_substance(t.body)), None)
         answered = "unknown" if reporter is None or text.author is None else "yes" if answer else "no"
         yield Signal(
             id="",
             kind=SignalKind.INFORMATION_REQUEST,
             source=text.name,
             quote=_sentence(text.body, asked.start()),
-            says=f"{text.author or 'somebody'} asks for information; answered by the reporter: {answered}",
+            says=f"{plain_name(text.author or 'somebody')} asks for information; answered by the reporter: {answered}",
             labels=(Label.IS,),
             weighty=answered == "yes",
             detail={"answered": answered, "answer": answer.name if answer else None},
@@ -266,17 +312,17 @@ def _further_work(pair: Pair) -> Iterator[Signal]:
     for text in _texts(pair, *_PR_SIDE):
         if is_merged_in(text, pair):
             continue
-        for claim in _FURTHER_WORK.finditer(_visible(text.body)):
+        is_commit = text.artifact is Artifact.PR_COMMITS
+        prose = commit_prose(text.body) if is_commit else markdown_prose(text.body)
+        for claim in _FURTHER_WORK.finditer(prose):
+            if found == _MOST_PER_KIND:
+                return
             sentence = _sentence(text.body, claim.start())
-            if sentence and not _NOT_WORK.search(sentence) and found < _MOST_PER_KIND:
+            around = prose[max(0, claim.start() - 25) : claim.end() + 25]
+            if sentence and not _NOT_WORK.search(sentence) and not _NO_CLAIM.search(around):
                 found += 1
                 says = f"{text.name} claims further work (“{claim[0].strip()}”)"
                 yield Signal("", SignalKind.FURTHER_WORK, text.name, sentence, says, (Label.SC,), weighty=True)
-
-
-def _visible(body: str) -> str:
-    """The text with HTML comments blanked, offsets kept."""
-    return re.sub(r"<!--.*?(?:-->|\Z)", lambda m: " " * len(m[0]), body, flags=re.DOTALL)
 
 
 def _sentence(body: str, at: int) -> str:
@@ -294,7 +340,7 @@ def _literals(pair: Pair) -> Iterator[Signal]:
     request = pair.request if pair.was_read(Artifact.ISSUE_DESCRIPTION) else None
     pr = pair.pull_request
     shared = literals.shared_literals(patches.parse(pr.code_patch), patches.parse(pr.test_patch), request)
-    for literal in shared[: 2 * _MOST_PER_KIND]:
+    for literal in shared[:MOST_LITERALS]:
         yield _literal_signal(literal, "unread" if request is None else "no")
 
 

@@ -149,22 +149,28 @@ class LabelNeeds:
 
 
 _PR_TEXT = (Artifact.PR_DESCRIPTION, Artifact.PR_COMMITS, Artifact.PR_REVIEWS, Artifact.PR_COMMENTS)
+_TIMELINES = (Artifact.ISSUE_TIMELINE, Artifact.PR_TIMELINE, Artifact.MERGE_REFERENCES)
 _TALK = (Artifact.ISSUE_DISCUSSION, Artifact.PR_COMMENTS, Artifact.PR_REVIEWS)
-_CONNECTIONS = (Artifact.ISSUE_TIMELINE, Artifact.PR_TIMELINE, Artifact.MERGE_REFERENCES, *_PR_TEXT)
 
 LABELS: dict[Label, LabelNeeds] = {
     Label.SC: LabelNeeds(
         "Scope Creep",
-        (Artifact.ISSUE_DESCRIPTION, Artifact.PR_DESCRIPTION, Artifact.PR_COMMITS, Artifact.PR_REVIEWS),
+        (Artifact.ISSUE_DESCRIPTION, *_PR_TEXT),
         _PR_TEXT,
     ),
     Label.DP: LabelNeeds(
         "Defective PR",
-        (Artifact.ISSUE_TIMELINE, Artifact.PR_TIMELINE),
-        (*_CONNECTIONS, Artifact.ISSUE_DISCUSSION),
+        _TIMELINES,
+        (*_TIMELINES, *_TALK),
     ),
-    Label.IS: LabelNeeds("Incomplete Specification", (Artifact.ISSUE_DESCRIPTION, Artifact.ISSUE_DISCUSSION), _TALK),
-    Label.FP: LabelNeeds("Follow-up PR", (Artifact.ISSUE_TIMELINE,), (*_CONNECTIONS, Artifact.ISSUE_DISCUSSION)),
+    Label.IS: LabelNeeds(
+        "Incomplete Specification",
+        (Artifact.ISSUE_DESCRIPTION, Artifact.ISSUE_DISCUSSION),
+        (Artifact.ISSUE_DISCUSSION,),
+    ),
+    Label.FP: LabelNeeds(
+        "Follow-up PR", (Artifact.ISSUE_TIMELINE,), (*_TIMELINES, *_PR_TEXT, Artifact.ISSUE_DISCUSSION)
+    ),
     Label.UL: LabelNeeds(
         "Unspecified Literal",
         (Artifact.ISSUE_DESCRIPTION, Artifact.CODE_PATCH, Artifact.TEST_PATCH),

@@ -5,6 +5,7 @@ No shell, no addresses: a tool takes numbers and paths, and answers from the pai
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -15,6 +16,7 @@ from checker import patches
 from checker.model import Json
 from checker.pair import Pair, Related, Text, related_name
 from checker.patches import LineKind
+from checker.taxonomy import Artifact
 
 LONGEST_READ = 200
 # Characters of related titles that the PR Connection Analyzer is shown without asking.
@@ -92,17 +94,21 @@ class RecordConnections:
             raise Refused(f"What refers to {number} was not read. Read: {sorted(held)}.")
         related = held[number]
         return Found(
-            tuple(self._text(r) for r in related), "; ".join(map(describe, related)) or "Nothing refers to it."
+            tuple(self._text(r) for r in related),
+            "; ".join(self._describe(r) for r in related) or "Nothing refers to it.",
         )
 
     def _lookup(self, kind: Literal["issue", "pull_request"], number: int) -> Found:
         related = self._related.get((kind, number))
         if related is None:
             raise Refused(f"{kind} {number} was not read, and cannot be: only this record is at hand.")
-        return Found((self._text(related),), f"{describe(related)} Its description was not read.")
+        return Found((self._text(related),), f"{self._describe(related)} Its description was not read.")
+
+    def _describe(self, related: Related) -> str:
+        return describe(related, self._pair.repository)
 
     def _text(self, related: Related) -> Text:
-        return self._pair.texts[related_name(related)]
+        return self._pair.texts[related_name(related, self._pair.repository)]
 
 
 class PatchReader:
@@ -116,22 +122,28 @@ class PatchReader:
         """See FileReader."""
         file = self._files.get(path)
         if file is None:
-            raise Refused(f"{path} is not in the diff, and no more was read. In the diff: {', '.join(self._files)}.")
+            held = ", ".join(plain_path(held) for held in list(self._files)[:100])
+            raise Refused(f"{plain_path(path)} is not in the diff, and no more was read. In the diff: {held}.")
         kept = [li for li in file.lines if li.kind is not LineKind.REMOVED and first <= li.number <= last]
         if not kept:
-            raise Refused(f"The diff shows none of lines {first} to {last} of {path}.")
+            raise Refused(f"The diff shows none of lines {first} to {last} of {plain_path(path)}.")
         shown = kept[:LONGEST_READ]
         lines = "\n".join(f"{line.number}\t{line.text}" for line in shown)
         return f"{lines}\nOnly what the diff shows is at hand; of lines {first} to {last} these {len(shown)} are."
 
 
-def describe(related: Related) -> str:
+def plain_path(path: str) -> str:
+    """A path as it may stand in a fence's label or a note: one line, no quotes."""
+    return re.sub(r"[^\w./ @+-]", "?", path)[:200]
+
+
+def describe(related: Related, home: str | None) -> str:
     """One line on a related pull request or issue."""
     kind = "pull request" if related.kind == "pull_request" else "issue"
     state = "merged" if related.merged else related.state or "state unread"
     when = f" at {related.merged_at:%Y-%m-%d %H:%M}" if related.merged_at else ""
     where = f" of {related.repository}" if related.repository else ""
-    return f"{kind} {related.number}{where} ({state}{when}), quotable as {related_name(related)}."
+    return f"{kind} {related.number}{where} ({state}{when}), quotable as {related_name(related, home)}."
 
 
 class _Input(BaseModel):
@@ -207,7 +219,8 @@ def file_tools(reader: FileReader) -> Toolbox:
     """The Code Validator's tool."""
 
     async def read(lines: _Lines) -> Found:
-        return Found((), await reader.read(lines.path, lines.first, lines.last))
+        shown = await reader.read(lines.path, lines.first, lines.last)
+        return Found((Text(f"file/{plain_path(lines.path)}", Artifact.CODE_PATCH, shown),))
 
     about = f"Reads lines of a file at the pull request's head, at most {LONGEST_READ}."
     return Toolbox({"read_file": _tool("read_file", about, _Lines, read)})

@@ -6,6 +6,7 @@ byte for byte (`checker.replay`). It never holds a credential: requests carry no
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -67,11 +68,17 @@ class Transcript:
     def write(self, directory: Path) -> Path:
         """Writes `<id>.json` (escaped for a file name), whole or not at all, readable by its owner only."""
         directory.mkdir(parents=True, exist_ok=True)
-        path = directory / f"{quote(self.pair.id, safe='')[:200]}.json"
+        path = directory / f"{file_name(self.pair.id)}.json"
         draft = path.with_suffix(".part")
         draft.touch(mode=0o600)
         draft.write_text(json.dumps(self.as_json(), ensure_ascii=False, indent=1), encoding="utf-8")
         return draft.replace(path)
+
+
+def file_name(pair_id: str) -> str:
+    """An id as a file's name; a long one ends in a hash, so that no two share a name."""
+    escaped = quote(pair_id, safe="")
+    return escaped if len(escaped) <= 150 else f"{escaped[:130]}-{hashlib.sha256(pair_id.encode()).hexdigest()[:16]}"
 
 
 def _turn(turn: Turn) -> dict[str, Any]:

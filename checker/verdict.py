@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from checker.case import Case
+from checker.pair import Pair
 from checker.report import (
+    SIGNALS,
+    STEERING,
     AgentReport,
     Clue,
     Confidence,
@@ -18,7 +22,7 @@ from checker.report import (
     Verdict,
 )
 from checker.shortcuts import ruled_out
-from checker.taxonomy import ANALYZERS, LABELS, Artifact, Label
+from checker.taxonomy import ANALYZERS, LABELS, Artifact, Label, Role
 
 _REVIEWED_LABELS = tuple(label for label in Label if label is not Label.OTHERS)
 
@@ -36,7 +40,14 @@ def conclude(
     usage: tuple[RoleUsage, ...],
 ) -> Report:
     """The report. With a label that stands the verdict is misaligned, whatever else failed or was unread."""
-    doubts = (*_failures(reports, reviews), *_unread(case), *_blocks(clues))
+    standing = {finding.label for finding in findings}
+    doubts = (
+        *_failures(reports, reviews),
+        *_unread(case, standing),
+        *_not_shown(case, reports, dropped),
+        *_unproved(dropped),
+        *_blocks(clues),
+    )
     return Report(
         id=case.pair.id,
         backend=backend,
@@ -53,11 +64,26 @@ def conclude(
     )
 
 
+def failed(pair: Pair, backend: str, why: str) -> Report:
+    """A pair whose check could not begin. `why` ends the sentence."""
+    doubt = f"The check ended in {why}; the log has the details."
+    return Report(id=pair.id, backend=backend, verdict=Verdict.UNDETERMINED, undetermined=(doubt,))
+
+
 def no_linked_issue(case: Case, backend: str) -> Report:
     """A pull request without an issue has nothing that it could be misaligned with: a result, not an error."""
+    unread = Artifact.ISSUE_DESCRIPTION in case.pair.unread
+    doubts = ("Whether the pull request is linked to an issue was not read.",) if unread else ()
     remark = "The pull request is linked to no issue; there is nothing to compare it with."
     return Report(
-        id=case.pair.id, backend=backend, verdict=Verdict.NOTHING_FOUND, remarks=(remark,), signals=case.signals
+        id=case.pair.id,
+        backend=backend,
+        verdict=Verdict.UNDETERMINED if unread else Verdict.NOTHING_FOUND,
+        undetermined=doubts,
+        unread=case.pair.unread,
+        partial=case.pair.partial,
+        remarks=() if unread else (remark,),
+        signals=case.signals,
     )
 
 
@@ -79,20 +105,34 @@ def _failures(reports: tuple[AgentReport, ...], reviews: tuple[Review, ...]) -> 
     return (*analyzers, *later)
 
 
-def _unread(case: Case) -> tuple[str, ...]:
-    """One sentence for each artifact that a label lives from and that was not, or not wholly, read."""
+def _unread(case: Case, standing: Collection[Label]) -> tuple[str, ...]:
+    """One sentence for each artifact that an open label lives from and that was not, or not wholly, read."""
     out = ruled_out(case)
     open_labels: dict[str, list[Label]] = {}
     for label in _REVIEWED_LABELS:
         for artifact in LABELS[label].lives_from:
-            if label not in out and not case.was_read(artifact):
+            if label not in out and label not in standing and not case.was_read(artifact):
                 how = "not read" if artifact in case.pair.unread else "read only in part"
                 open_labels.setdefault(f"{artifact.words} ({how})", []).append(label)
     return tuple(f"{' and '.join(labels)} cannot be ruled out: {what}." for what, labels in open_labels.items())
 
 
+def _not_shown(case: Case, reports: tuple[AgentReport, ...], dropped: tuple[Dropped, ...]) -> tuple[str, ...]:
+    """Texts that did not fit into what a role is shown: what it did not see it cannot rule out."""
+    blind = {role: cuts for role, cuts in case.cuts.items() if role in ANALYZERS}
+    if any(drop.by == Role.CODE_VALIDATOR for drop in dropped):
+        blind |= {role: cuts for role, cuts in case.cuts.items() if role is Role.CODE_VALIDATOR}
+    return tuple(f"The {role.words} was not shown all of {', '.join(sorted(cuts))}." for role, cuts in blind.items())
+
+
+def _unproved(dropped: tuple[Dropped, ...]) -> tuple[str, ...]:
+    labels = [str(drop.label) for drop in dropped if drop.by == "evidence" and drop.label is not Label.OTHERS]
+    return tuple(f"{label} was assigned, but no quote could be proved that shows it." for label in labels)
+
+
 def _blocks(clues: tuple[Clue, ...]) -> tuple[str, ...]:
-    return tuple(f"A fact found mechanically stands against it: {c.says}." for c in clues if c.by == "signals")
+    words = {SIGNALS: "Nobody took a stand on a fact that was found mechanically", STEERING: "Text addresses a model"}
+    return tuple(f"{words[clue.by]}: {clue.says}." for clue in clues if clue.by in words)
 
 
 def _unreviewed(finding: Finding, reviews: tuple[Review, ...]) -> Finding:
@@ -107,7 +147,7 @@ def _remarks(case: Case, reports: tuple[AgentReport, ...], reviews: tuple[Review
     described = [issue for issue in case.pair.issues if issue.description.strip()]
     several = [f"The request is the union of {len(described)} linked issues."] if len(described) > 1 else []
     hidden = len(case.signals_of(SignalKind.HIDDEN_TEXT))
-    unseen = [f"{hidden} HTML comments, which no reader sees, were not shown to the roles."] if hidden else []
+    unseen = [f"HTML comments, which no reader sees, were not shown to the roles ({hidden})."] if hidden else []
     unparsed = [f"A part of the patches is no unified diff and was not read: {what}" for what in _unparsed(case)]
     return (*skipped, *several, *unseen, *unparsed)
 

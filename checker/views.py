@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from checker import patches, prompting
 from checker.case import Case
@@ -14,11 +15,14 @@ from checker.pair import Text, related_name
 from checker.patches import FilePatch, LineKind
 from checker.prompting import Shown
 from checker.report import AgentReport, Clue, Finding, Signal, SignalKind
-from checker.signals import mentions
+from checker.signals import MOST_RELATED, mentions
 from checker.taxonomy import Artifact, Label, Role
 from checker.tools import RELATED_SHOWN, describe
 
 _DESCRIPTION = 7_000
+_ISSUE_IN_BRIEF = 2_000
+_ISSUE_FOR_CODE = 2_500
+_BRIEF = 1_500
 _DISCUSSION = 14_000
 _PR_DESCRIPTION = 4_000
 _PR_TALK = 5_000
@@ -27,6 +31,7 @@ _BOT = 160
 _LEAST = 100
 _PATCH = 7_000
 _SNIPPET_REACH = 3
+_LEFT_OUT = "left-out"
 _MOST_FILES = 60
 
 _PR_TEXT = (Artifact.PR_DESCRIPTION, Artifact.PR_COMMITS)
@@ -48,15 +53,19 @@ _SHOWN_SIGNALS = frozenset(SignalKind) - {SignalKind.HIDDEN_TEXT, SignalKind.SHA
 
 def analyzer(role: Role, case: Case, asked: Sequence[Label]) -> str:
     """The request to one analyzer about some or all of its labels."""
-    parts = {"facts": facts(case, asked), "unread": unread(case, _ARTIFACTS[role])}
+    view = _View(case, role)
+    parts = {"facts": prompting.enclose(facts(case, asked), "facts"), "unread": unread(case, _ARTIFACTS[role])}
     if role is Role.ISSUE_ANALYZER:
-        parts |= {"issue": _issue(case), "discussion": _discussion(case), "pull_request": _pull_request_brief(case)}
+        brief = prompting.fence(fit(_texts(case, [Artifact.PR_DESCRIPTION]), _BRIEF))
+        discussion = view.fenced([Artifact.ISSUE_DISCUSSION], _DISCUSSION)
+        parts |= {"issue": view.issue(), "discussion": discussion, "pull_request": brief}
     elif role is Role.SCOPE_ANALYZER:
-        talk = _fenced(case, (Artifact.PR_COMMENTS, Artifact.PR_REVIEWS), _PR_TALK)
-        parts |= {"issue": _issue(case), "pull_request": _pull_request(case), "talk": talk, "files": _files(case)}
-        parts |= {"literals": _literals(case) if Label.UL in asked else "(UL is ruled out; do not judge it)"}
+        talk = view.fenced((Artifact.PR_COMMENTS, Artifact.PR_REVIEWS), _PR_TALK)
+        parts |= {"issue": view.issue(), "pull_request": view.pull_request(), "talk": talk, "files": _files(case)}
+        parts |= {"literals": view.literals() if Label.UL in asked else "(UL is ruled out; do not judge it)"}
     else:
-        parts |= {"issue": _issue(case, 2_000), "pull_request": _pull_request(case), "related": _related(case)}
+        issue = prompting.fence(fit(_texts(case, [Artifact.ISSUE_DESCRIPTION]), _ISSUE_IN_BRIEF))
+        parts |= {"issue": issue, "pull_request": view.pull_request(), "related": view.related()}
         parts |= {"numbers": _numbers(case)}
     return prompting.load(role).render(**parts)
 
@@ -65,10 +74,9 @@ def coordinator(reports: Iterable[AgentReport], findings: Sequence[Finding], clu
     """The request to the Coordinator: the analyzers' reports, and nothing else."""
     said = [_report(report, findings) for report in reports]
     numbered = "\n".join(_numbered_clue(number, clue) for number, clue in enumerate(clues)) or "(none)"
-    word = prompting.fence_word([*said, numbered])
     return prompting.load(Role.COORDINATOR).render(
-        reports=f"<{word}>\n" + "\n\n".join(said) + f"\n</{word}>",
-        clues=f"<{word} clues>\n{numbered}\n</{word}>",
+        reports=prompting.enclose("\n\n".join(said), "reports"),
+        clues=prompting.enclose(numbered, "clues"),
         labels=", ".join(finding.label.value for finding in findings) or "(none)",
     )
 
@@ -76,12 +84,12 @@ def coordinator(reports: Iterable[AgentReport], findings: Sequence[Finding], clu
 def validator(case: Case, findings: Sequence[Finding]) -> str:
     """The request to the Code Validator: the labels that stand, what grounds them, and the patches."""
     standing = "\n".join(_standing(finding) for finding in findings)
-    word = prompting.fence_word([standing])
+    view = _View(case, Role.CODE_VALIDATOR)
     texts = [t for name in ("patch/code", "patch/test") if (t := case.texts.get(name))]
     return prompting.load(Role.CODE_VALIDATOR).render(
-        labels=f"<{word}>\n{standing}\n</{word}>",
-        issue=_issue(case, 2_500),
-        patches=prompting.fence([_compact(text, _PATCH) for text in texts]),
+        labels=prompting.enclose(standing, "labels"),
+        issue=prompting.fence(fit(_texts(case, [Artifact.ISSUE_DESCRIPTION]), _ISSUE_FOR_CODE)),
+        patches=prompting.fence(view.noted([_compact(text, _PATCH) for text in texts])),
         unread=unread(case, _ARTIFACTS[Role.CODE_VALIDATOR]),
     )
 
@@ -123,11 +131,56 @@ def _texts(case: Case, artifacts: Iterable[Artifact]) -> list[Text]:
     return [text for text in case.pair.texts.values() if text.artifact in wanted]
 
 
-def _fenced(case: Case, artifacts: Sequence[Artifact], total: int) -> str:
-    texts = _texts(case, artifacts)
-    if not texts and any(artifact in case.pair.unread for artifact in artifacts):
-        return "(unread)"
-    return prompting.fence(fit(texts, total))
+@dataclass(frozen=True)
+class _View:
+    """The texts that a role decides by, in which a cut is remembered: what it was not shown, it cannot rule out."""
+
+    case: Case
+    role: Role
+
+    def noted(self, shown: Iterable[Shown]) -> list[Shown]:
+        items = list(shown)
+        for item in items:
+            if item.text.name == _LEFT_OUT or (item.cut and not item.text.is_bot):
+                self.case.note_cut(self.role, item.text.name)
+        return items
+
+    def fenced(self, artifacts: Sequence[Artifact], total: int) -> str:
+        texts = _texts(self.case, artifacts)
+        if not texts and any(artifact in self.case.pair.unread for artifact in artifacts):
+            return "(unread)"
+        return prompting.fence(self.noted(fit(texts, total)))
+
+    def issue(self) -> str:
+        return self.fenced([Artifact.ISSUE_DESCRIPTION], _DESCRIPTION)
+
+    def pull_request(self) -> str:
+        described = fit(_texts(self.case, [Artifact.PR_DESCRIPTION]), _PR_DESCRIPTION)
+        commits = fit(_texts(self.case, [Artifact.PR_COMMITS]), _COMMITS)
+        return prompting.fence(self.noted([*described, *commits]))
+
+    def related(self) -> str:
+        """What refers here, the nearest in number first, as far as it fits; each with its state."""
+        home, own = self.case.pair.repository, self.case.pair.pull_request.number or 0
+        found = list({related_name(r, home): r for r, _ in mentions(self.case.pair)}.items())
+        if len(found) > MOST_RELATED:
+            self.case.note_cut(self.role, "what refers to the issue and the pull request")
+            found = sorted(found, key=lambda one: abs(one[1].number - own))[:MOST_RELATED]
+        texts = self.case.texts
+        shown = self.noted(fit([texts[name] for name, _ in found if name in texts], RELATED_SHOWN))
+        described = "\n".join(describe(related, home) for _, related in found)
+        return prompting.fence(shown) + (f"\n{described}" if described else "")
+
+    def literals(self) -> str:
+        """The lines around each literal that code and test share, from both patches; without any, the patches."""
+        places: dict[tuple[str, str], set[int]] = {}
+        for signal in self.case.signals_of(SignalKind.UNSPECIFIED_LITERAL, SignalKind.SHARED_LITERAL):
+            code = signal.detail["code"]
+            places.setdefault(("patch/test", str(signal.path)), set()).add(int(signal.line or 0))
+            places.setdefault(("patch/code", str(code["path"])), set()).add(int(code["line"]))
+        texts = [text for name in ("patch/code", "patch/test") if (text := self.case.texts.get(name))]
+        shown = [_snippets(text, places) if places else _compact(text, _PATCH // 2) for text in texts]
+        return prompting.fence(self.noted(shown))
 
 
 def fit(texts: Sequence[Text], total: int) -> list[Shown]:
@@ -138,7 +191,7 @@ def fit(texts: Sequence[Text], total: int) -> list[Shown]:
     most = max(2, total // _LEAST)
     if len(texts) > most:
         head, tail = texts[: most // 2], texts[len(texts) - (most - most // 2) :]
-        gone = Text("left-out", texts[0].artifact, f"[... {len(texts) - most:,} texts are not shown ...]")
+        gone = Text(_LEFT_OUT, texts[0].artifact, f"[... {len(texts) - most:,} texts are not shown ...]")
         return fit([*head, gone, *tail][: most + 1], total + _LEAST)
     lengths = sorted(min(len(t.body), _BOT) if t.is_bot else len(t.body) for t in texts)
     limit, left = total, total
@@ -152,36 +205,11 @@ def fit(texts: Sequence[Text], total: int) -> list[Shown]:
     return [prompting.show(t, min(limit, _BOT) if t.is_bot else limit) for t in texts]
 
 
-def _issue(case: Case, total: int = _DESCRIPTION) -> str:
-    return _fenced(case, [Artifact.ISSUE_DESCRIPTION], total)
-
-
-def _discussion(case: Case) -> str:
-    return _fenced(case, [Artifact.ISSUE_DISCUSSION], _DISCUSSION)
-
-
-def _pull_request_brief(case: Case) -> str:
-    return _fenced(case, [Artifact.PR_DESCRIPTION], 1_500)
-
-
-def _pull_request(case: Case) -> str:
-    described = _texts(case, [Artifact.PR_DESCRIPTION])
-    commits = _texts(case, [Artifact.PR_COMMITS])
-    return prompting.fence([*fit(described, _PR_DESCRIPTION), *fit(commits, _COMMITS)])
-
-
 def _numbers(case: Case) -> str:
     pair = case.pair
     issues = ", ".join(map(str, pair.issue_numbers)) or "unread"
     merged = f", merged {pair.pull_request.merged_at:%Y-%m-%d %H:%M}" if pair.pull_request.merged_at else ""
     return f"pull request {pair.pull_request.number or 'unread'}{merged}; issue {issues}"
-
-
-def _related(case: Case) -> str:
-    names = dict.fromkeys(related_name(related) for related, _ in mentions(case.pair))
-    described = [describe(related) for related in {r.number: r for r, _ in mentions(case.pair)}.values()]
-    texts = [case.texts[name] for name in names if name in case.texts]
-    return prompting.fence(fit(texts, RELATED_SHOWN)) + ("\n" + "\n".join(described) if described else "")
 
 
 def _all_files(case: Case) -> list[FilePatch]:
@@ -194,19 +222,7 @@ def _files(case: Case) -> str:
     lines = [f"{f.path} +{sum(1 for _ in f.added())} -{sum(1 for _ in f.removed())}" for f in files]
     rest = [f"... and {len(lines) - _MOST_FILES} more"] if len(lines) > _MOST_FILES else []
     listing = "\n".join([*lines[:_MOST_FILES], *rest])
-    word = prompting.fence_word([listing])
-    return f"<{word} files>\n{listing}\n</{word}>" if listing else "(none)"
-
-
-def _literals(case: Case) -> str:
-    """The lines around each literal that code and test share, from both patches; without any, the patches."""
-    places: dict[tuple[str, str], set[int]] = {}
-    for signal in case.signals_of(SignalKind.UNSPECIFIED_LITERAL, SignalKind.SHARED_LITERAL):
-        code = signal.detail["code"]
-        places.setdefault(("patch/test", str(signal.path)), set()).add(int(signal.line or 0))
-        places.setdefault(("patch/code", str(code["path"])), set()).add(int(code["line"]))
-    texts = [text for name in ("patch/code", "patch/test") if (text := case.texts.get(name))]
-    return prompting.fence([_snippets(t, places) if places else _compact(t, _PATCH // 2) for t in texts])
+    return prompting.enclose(listing, "files") if listing else "(none)"
 
 
 def _snippets(text: Text, places: dict[tuple[str, str], set[int]]) -> Shown:

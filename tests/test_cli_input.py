@@ -29,7 +29,7 @@ BAD_LINES: list[tuple[Any, str]] = [
     ("7", "this is a number"),
     ("true", "this is a truth value"),
     ("[[[]]]", "entry 1: a pair is a JSON object, this is a list"),
-    ("{}", "field instance_id: field required (and 12 more)"),
+    ("{}", "field instance_id: missing: instance_id, issue_number, problem_statement"),
     (record(schema="paichecker.pair/99"), "field schema: 'paichecker.pair/99' is not known here"),
     (record(schema=None), "field schema: None is not known here"),
     ({"pull_request": {"body": ""}, "id": "a"}, "field issues: "),

@@ -85,7 +85,7 @@ def test_white_space_and_unicode_form_are_set_aside(body: str, quote: str) -> No
         ("It fails on Windows.", "fails.on.Windows"),
         ("“It fails”, he said", '"It fails", he said'),
         ("the ﬁle is gone", "the file is gone"),
-        ("one two", "onetwo"),
+        ("one two three", "onetwothree"),
         ("zero\u200bwidth text", "zerowidth text"),
     ],
 )

@@ -99,7 +99,7 @@ ODD_CHANGES: list[dict[str, Any]] = [
     {"instance_id": "a__b-" + "1" * 5_000},
     {"_pr": {}, "_missing": [], "_partial": []},
     {"_pr": {"merged_at": None, "base": None}},
-    {"_missing": list(FIELDS), "_partial": ["nobody knows this one"]},
+    {"_missing": list(FIELDS), "_partial": ["pr_description (title only)"]},
     {"as_read": {"patch": "a field of that name"}, "beside": 7},
 ]
 
@@ -175,7 +175,9 @@ def full_pair() -> Pair:
     east = datetime(2024, 3, 1, 5, 29, tzinfo=timezone(timedelta(hours=5, minutes=30)))
     comment = Comment("body", "ann", "MEMBER", True, at, "https://x.test/1", "src/a.py", 3)
     related = Related(12, "t", "pull_request", "ann/tool", "closed", True, east, "https://x.test/2")
-    issue = Issue(7, "body", "title", "ann/other", "bob", at, "https://x.test/3", (comment,), (related,))
+    issue = Issue(
+        7, "body", "title", "ann/other", "bob", at, "https://x.test/3", (comment,), (related,), "MEMBER", "new"
+    )
     file = ChangedFile("src/a.py", "renamed", 1, 2, "@@", "src/b.py", "0123abc", BLOB)
     pull = PullRequest(
         body="body",
@@ -297,4 +299,5 @@ def test_no_two_texts_of_a_pair_share_a_name() -> None:
         own = [t for t in pair.texts.values() if not t.name.startswith("related/")]
         bodies = itertools.chain(pair.pull_request.comments, *(issue.comments for issue in pair.issues))
         kept = [t for t in own if t.artifact in (Artifact.PR_COMMENTS, Artifact.ISSUE_DISCUSSION)]
-        assert len(kept) == sum(1 for comment in bodies if comment.body.strip())
+        edited = sum(1 for issue in pair.issues if issue.edited)
+        assert len(kept) == edited + sum(1 for comment in bodies if comment.body.strip())

@@ -284,7 +284,7 @@ async def test_a_budget_in_tokens_that_runs_out_leaves_an_undetermined_report_wi
     backend = ModelBackend(model, budget=Budget(tokens=100_000))
     report = await check(load_pair("scope-creep-and-literal"), backend, shortcuts=False)
     assert report.labels == (Label.SC,)
-    assert any("budget of 100,000 tokens is spent" in doubt for doubt in report.undetermined)
+    assert any("pass the check's budget of 100,000 tokens" in doubt for doubt in report.undetermined)
 
 
 async def test_a_budget_in_dollars_is_kept_by_the_table_of_prices() -> None:
@@ -292,7 +292,7 @@ async def test_a_budget_in_dollars_is_kept_by_the_table_of_prices() -> None:
     backend = ModelBackend(model, default_model="m", budget=Budget(dollars=0.5), prices={"m": Price(100, 100, 1, 1)})
     report = await check(load_pair("aligned"), backend, shortcuts=False)
     assert report.verdict is Verdict.UNDETERMINED
-    assert any("budget of $0.50 is spent" in doubt for doubt in report.undetermined)
+    assert any("pass the check's budget of $0.50" in doubt for doubt in report.undetermined)
 
 
 async def test_each_role_is_asked_of_its_own_model_and_its_cost_is_told() -> None:

@@ -241,7 +241,7 @@ def test_a_folder_for_transcripts_that_cannot_be_made_stops_before_anything_is_a
     assert ended.value.code == cli.BAD_INPUT
     assert capsys.readouterr() == (
         "",
-        f"paichecker: --transcripts {tmp_path / 'file'}: it is no folder (File exists)\n",
+        f"paichecker: --transcripts {tmp_path / 'file'}: it cannot be written to (File exists)\n",
     )
 
 

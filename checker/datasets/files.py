@@ -24,6 +24,7 @@ from checker.pair import SCHEMA, Pair, read_pair
 STANDARD_INPUT = "-"
 _GZIP_MAGIC = b"\x1f\x8b"
 _MEGABYTE = 1_000_000
+_MOST_COMPLAINTS = 5
 # Three times the largest of 1,376 real patches; reading a hostile one takes about as long as a person waits.
 LARGEST_PATCH = 5 * _MEGABYTE
 # More would not fit into memory as objects; also how far a gzip file is let unfold.
@@ -174,6 +175,10 @@ def _is_object(line: str) -> bool:
 
 
 def _lines(name: str, text: str) -> Iterator[tuple[str, Any]]:
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) > _MOST_COMPLAINTS and not any(_is_object(line) for line in lines):
+        yield name, InputProblem(f"{name} line 1", "this is neither JSON nor JSON lines; no line of it is an object")
+        return
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -242,6 +247,13 @@ def _fields(error: ValidationError) -> str:
     problems = error.errors(include_url=False)
     first = problems[0]
     where = _short(".".join(str(part) for part in first["loc"])) or "record"
+    required = [_short(".".join(map(str, p["loc"]))) for p in problems if p["type"] == "missing"]
+    unknown = [_short(".".join(map(str, p["loc"]))) for p in problems if p["type"] == "unexpected_keyword_argument"]
+    if required or unknown:
+        said = [
+            f"{kind} {', '.join(names)}" for kind, names in (("missing:", required), ("unknown:", unknown)) if names
+        ]
+        return f"field {(required + unknown)[0]}: {'; '.join(said)} (docs/formats.md lists all fields)"
     rest = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"field {where}: {first['msg'][:1].lower()}{first['msg'][1:]}{rest}"
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from checker import patches
 from checker.pair import ChangedFile, Comment, Commit, Issue, Pair, PullRequest, Related
@@ -88,6 +88,39 @@ class _Origin(_Strict):
     merged_at: Annotated[int, Field(ge=0, le=_LATEST)] | None = None
 
 
+_EMPTY: dict[str, Any] = {
+    "issue_number": [],
+    "problem_statement": "",
+    "hints_text": "",
+    "is_issue_mentioned": [],
+    "pr_description": "",
+    "pr_comments": [],
+    "commit_message": [],
+    "review_comments": [],
+    "is_pr_mentioned": {},
+    "patch": "",
+    "test_patch": "",
+    "files": [],
+}
+
+
+def _with_missing(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A field that `_missing` names need not be there at all."""
+    missing = record.get("_missing")
+    named = missing if isinstance(missing, list) else []
+    return {**{field: _EMPTY[field] for field in named if isinstance(field, str) and field in _EMPTY}, **record}
+
+
+def _known_field(text: str) -> str:
+    """A field's name, a remark in parentheses behind it allowed. A misspelt one would make *unread* look *empty*."""
+    if text.split(" ", 1)[0] not in FIELDS:
+        raise ValueError(f"{text!r} is none of the fields {', '.join(FIELDS)}")
+    return text
+
+
+_FieldName = Annotated[str, AfterValidator(_known_field)]
+
+
 class Record(_Strict):
     """One record as it stands in a file; the names are the paper's."""
 
@@ -106,8 +139,8 @@ class Record(_Strict):
     patch: str
     test_patch: str
     files: list[_File]
-    missing: list[str] = Field([], alias="_missing")
-    partial: list[str] = Field([], alias="_partial")
+    missing: list[_FieldName] = Field([], alias="_missing")
+    partial: list[_FieldName] = Field([], alias="_partial")
     origin: _Origin = Field(_Origin(), alias="_pr")
 
 
@@ -116,7 +149,7 @@ def read_record(record: Mapping[str, Any]) -> Pair:
 
     `Pair.extra` keeps the fields beside the thirteen, and of these what the pair alone would write otherwise.
     """
-    row = Record.model_validate_json(json.dumps(record), strict=True)
+    row = Record.model_validate_json(json.dumps(_with_missing(record)), strict=True)
     repository, number = _instance(row.instance_id)
     pair = Pair(
         id=row.instance_id,
@@ -201,13 +234,9 @@ def _left_out(row: Record, side: Side) -> str:
     if not missing:
         return ""
     begun = row.patch if side is Side.CODE else row.test_patch
-    return ("" if not begun or begun.endswith("\n") else "\n") + "".join(_as_diff(file) for file in missing)
-
-
-def _as_diff(file: _File) -> str:
-    old = "/dev/null" if file.status == "added" else f"a/{file.previous_filename or file.filename}"
-    new = "/dev/null" if file.status == "removed" else f"b/{file.filename}"
-    return f"diff --git a/{file.filename} b/{file.filename}\n--- {old}\n+++ {new}\n{file.patch}\n"
+    return ("" if not begun or begun.endswith("\n") else "\n") + "".join(
+        patches.as_diff(f.filename, f.previous_filename, f.status, f.patch) for f in missing
+    )
 
 
 def _issues(row: Record) -> tuple[Issue, ...]:

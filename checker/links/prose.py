@@ -43,6 +43,20 @@ def markdown_prose(text: str) -> str:
     return _without_elements(_without_comments(_without_code(text)))
 
 
+def visible(text: str) -> str:
+    """A text without the HTML comments that no reader sees; `<!--` in code is no comment, an unclosed one is shown."""
+    pieces, position = [], 0
+    for start, end in comment_spans(text):
+        pieces += [text[position:start], "<!-- -->"]
+        position = end
+    return "".join([*pieces, text[position:]])
+
+
+def comment_spans(text: str) -> list[Span]:
+    """Where HTML comments stand that Markdown does not show as code."""
+    return _comments_of(_without_code(text)) if "<!--" in text else []
+
+
 def title_prose(text: str) -> str:
     """A title without inline code: the only markup that GitHub renders there."""
     return _masked(text, _code_spans(text, 0, len(text)))
@@ -111,6 +125,10 @@ def _code_spans(text: str, start: int, end: int) -> list[Span]:
 
 
 def _without_comments(text: str) -> str:
+    return _masked(text, _comments_of(text), " ")
+
+
+def _comments_of(text: str) -> list[Span]:
     last_close = text.rfind("-->")
     spans: list[Span] = []
     start = text.find("<!--")
@@ -120,7 +138,7 @@ def _without_comments(text: str) -> str:
             break
         spans.append((start, end + 3))
         start = text.find("<!--", end + 3)
-    return _masked(text, spans, " ")
+    return spans
 
 
 def _without_elements(text: str) -> str:
