@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,16 @@ from pydantic import ValidationError
 
 from checker.agents import DEFAULT_MODEL, ModelBackend
 from checker.exchange import Budget
+from checker.pair import Pair
 from checker.pipeline import Backend
 from checker.prices import PRICES, Price, price_of, read_prices
 from checker.replies import SqliteReplies
 from checker.rules import RulesBackend
 from checker.taxonomy import Role
+from checker.tools import Connections, FileReader, PatchReader, RecordConnections
+
+if TYPE_CHECKING:
+    from checker.github.client import Client
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -89,6 +94,21 @@ def _client() -> AsyncAnthropic:
         return AsyncAnthropic()
     except httpx2.InvalidURL as error:
         raise UsageError(f"ANTHROPIC_BASE_URL is no address ({error})") from None
+
+
+def with_live_tools(backend: Backend, client: Client, ids: Collection[str]) -> Backend:
+    """The backend with the agents' tools over a live GitHub, for the pairs that were read from it."""
+    if not isinstance(backend, ModelBackend):
+        return backend
+    from checker.github.tools import GitHubConnections, GitHubFiles
+
+    def connections(pair: Pair) -> Connections:
+        return GitHubConnections(client, pair) if pair.id in ids else RecordConnections(pair)
+
+    def reader(pair: Pair) -> FileReader:
+        return GitHubFiles(client, pair) if pair.id in ids else PatchReader(pair)
+
+    return replace(backend, connections=connections, reader=reader)
 
 
 def _store(folder: Path) -> SqliteReplies:

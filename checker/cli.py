@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -17,8 +18,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from checker import __version__, render, transcript
-from checker.backends import BackendChoice, UsageError, choose_backend
+from checker.backends import BackendChoice, UsageError, choose_backend, with_live_tools
+from checker.collect_command import OutputError, add_collect, add_github_options, github, put_out
 from checker.datasets.files import InputProblem, read_files
+from checker.github.address import looks_like_address
 from checker.pair import Pair
 from checker.pipeline import Backend, check
 from checker.replay import replay
@@ -34,6 +37,7 @@ exit status:
 
 examples:
   paichecker check --examples                         the bundled pairs, with rules, no key needed
+  paichecker check owner/repo#123                     a pull request on GitHub (token: GITHUB_TOKEN)
   paichecker check pair.json                          one pair, as text
   paichecker check pairs.jsonl.gz --format json       one report a line
   paichecker check pairs.jsonl --id astropy__astropy-13033
@@ -56,18 +60,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("paichecker: stopped; finished replies of a model are kept for the next run", file=sys.stderr)
         status = 130
-    except _OutputError as error:
+    except OutputError as error:
         # What is still in the buffer would raise again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = _report_output_error(error)
     sys.exit(status)
 
 
-class _OutputError(Exception):
-    """A report could not be printed; the cause is an OSError."""
-
-
-def _report_output_error(error: _OutputError) -> int:
+def _report_output_error(error: OutputError) -> int:
     """A reader that has gone (`| head -1`) is told nothing; the status is the one that a shell gives to SIGPIPE."""
     if isinstance(error.__cause__, BrokenPipeError):
         return 128 + 13
@@ -82,18 +82,22 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"paichecker {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_check(commands)
+    add_collect(commands)
     _add_replay(commands)
     return parser
 
 
 def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    about = "check pull request-issue pairs from files"
+    about = "check pull requests against their issues, from GitHub or from files"
     parser = commands.add_parser(
         "check", help=about, description=about, epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.set_defaults(run=_check)
     parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="pairs: JSON, JSONL, either gzipped; - is standard input"
+        "inputs",
+        nargs="*",
+        metavar="FILE|ADDRESS",
+        help="pairs as JSON or JSONL, either gzipped, - for standard input; or owner/repo#123 or its page",
     )
     parser.add_argument("--examples", action="store_true", help="check the example pairs that come with PAIChecker")
     parser.add_argument("--id", action="append", default=[], metavar="ID", help="only this pair (repeatable)")
@@ -120,6 +124,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--budget-dollars", type=_positive, metavar="X", help="for one check")
     parser.add_argument("--no-shortcuts", action="store_true", help="ask a model also what is ruled out mechanically")
     parser.add_argument("--jobs", type=_positive_int, default=1, metavar="N", help="check so many pairs at once")
+    add_github_options(parser)
 
 
 def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -151,8 +156,11 @@ def _positive(text: str) -> float:
 
 
 def _check(options: argparse.Namespace) -> int:
-    if bool(options.files) == options.examples:
-        raise UsageError("name at least one FILE, or use --examples (see paichecker check --help)")
+    if bool(options.inputs) == options.examples:
+        said = (
+            "leave out FILE and ADDRESS, or --examples" if options.examples else "name a FILE or ADDRESS, or --examples"
+        )
+        raise UsageError(f"{said} (see paichecker check --help)")
     choice = BackendChoice(
         backend=options.backend,
         models=tuple(options.model),
@@ -163,13 +171,31 @@ def _check(options: argparse.Namespace) -> int:
     )
     backend = choose_backend(choice, os.environ)
     _make_folder(options.transcripts)
-    found = list(read_files(_example_files() if options.examples else options.files, options.id))
-    pairs = [item for item in found if isinstance(item, Pair)]
-    problems = [item for item in found if isinstance(item, InputProblem)]
-    for problem in problems:
-        print(f"paichecker: {render.one_line(str(problem))}", file=sys.stderr)
-    with _progress(len(pairs)) as progress:
-        reports = asyncio.run(_check_all(pairs, backend, options, progress))
+    addresses = [text for text in options.inputs if looks_like_address(text) and not Path(text).exists()]
+    files = _example_files() if options.examples else [text for text in options.inputs if text not in addresses]
+    found = list(read_files(files, options.id if files else ()))
+    return asyncio.run(_read_and_check(found, addresses, backend, options))
+
+
+async def _read_and_check(
+    found: list[Pair | InputProblem], addresses: Sequence[str], backend: Backend, options: argparse.Namespace
+) -> int:
+    """What files held first, then the addresses; over GitHub's pairs the agents' tools are live."""
+    async with AsyncExitStack() as stack:
+        if addresses:
+            from checker.github.reading import read_addresses
+
+            client = await stack.enter_async_context(github(options))
+            read = await read_addresses(client, addresses, options.as_of)
+            backend = with_live_tools(backend, client, {pair.id for pair in read if isinstance(pair, Pair)})
+            held = {item.id for item in found if isinstance(item, Pair)}
+            found += [item for item in read if not (isinstance(item, Pair) and item.id in held)]
+        pairs = [item for item in found if isinstance(item, Pair)]
+        problems = [item for item in found if isinstance(item, InputProblem)]
+        for problem in problems:
+            print(f"paichecker: {render.one_line(str(problem))}", file=sys.stderr)
+        with _progress(len(pairs)) as progress:
+            reports = await _check_all(pairs, backend, options, progress)
     return BAD_INPUT if problems else _status(reports)
 
 
@@ -179,8 +205,11 @@ def _make_folder(folder: Path | None) -> None:
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".paichecker"
+        probe.touch()
+        probe.unlink()
     except OSError as error:
-        raise UsageError(f"--transcripts {folder}: it is no folder ({error.strerror})") from None
+        raise UsageError(f"--transcripts {folder}: it cannot be written to ({error.strerror})") from None
 
 
 def _example_files() -> list[str]:
@@ -253,10 +282,7 @@ def _show(report: Report, form: str, *, first: bool) -> None:
     else:
         text = render.as_text(report) if form == "text" else render.as_markdown(report)
         text = text if first else f"\n{text}"
-    try:
-        print(text, end="", flush=True)
-    except OSError as error:
-        raise _OutputError from error
+    put_out(text)
 
 
 def _status(reports: Sequence[Report]) -> int:
@@ -278,15 +304,17 @@ def _replay(options: argparse.Namespace) -> int:
 def _replayed(path: Path) -> Report:
     try:
         return asyncio.run(replay(_transcript(path)))
-    except (ValidationError, KeyError) as error:
-        raise UsageError(f"{path}: this is no whole transcript ({render.one_line(repr(error))[:200]})") from None
+    except ValidationError as error:
+        where = ".".join(str(part) for part in error.errors()[0]["loc"])
+        raise UsageError(f"{path}: this is no whole transcript (field {render.one_line(where)[:100]})") from None
 
 
 def _transcript(path: Path) -> Mapping[str, object]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: it cannot be read as a transcript ({error})") from None
+        reason = error.strerror if isinstance(error, OSError) else "it is no JSON"
+        raise UsageError(f"{path}: it cannot be read as a transcript ({reason})") from None
     if not isinstance(data, dict) or data.get("schema") != transcript.SCHEMA:
         raise UsageError(f"{path}: this is no transcript; --transcripts DIR writes them")
     return data

@@ -145,8 +145,8 @@ def test_transcripts_that_cannot_be_written_are_a_usage_error(
     ("arguments", "message"),
     [
         ([], "required: COMMAND"),
-        (["check"], "name at least one FILE"),
-        (["check", "--examples", "x.json"], "name at least one FILE"),
+        (["check"], "name a FILE or ADDRESS"),
+        (["check", "--examples", "x.json"], "leave out FILE and ADDRESS, or --examples"),
         (["check", "x", "--backend", "openai"], "invalid choice"),
         (["check", "x", "--format", "xml"], "invalid choice"),
         (["check", "x", "--jobs", "0"], "no whole number from 1 on"),

@@ -1,0 +1,302 @@
+"""`collect(address) -> Pair`: everything about one pull request and its issues, as of a moment.
+
+What could not be read, or was not read to its end, is named in the pair's `unread` and `partial`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from checker import patches
+from checker.github import documents
+from checker.github.address import Address
+from checker.github.client import Client, GitHubError, NotFoundError
+from checker.github.diff import read_diff
+from checker.github.gaps import Gaps
+from checker.github.linked import head_is_listed, linked, own_commits
+from checker.github.versions import body_at, first_body, first_title, title_at
+from checker.pair import ChangedFile, Comment, Commit, Issue, Pair, PullRequest, Related
+from checker.taxonomy import Artifact
+
+Json = dict[str, Any]
+Moment = Literal["now", "merge"] | datetime
+
+_GHOST = "ghost"
+_MOST_PAGES = 100
+_PART_OF_PULL_REQUEST = {
+    "comments": Artifact.PR_COMMENTS,
+    "reviews": Artifact.PR_REVIEWS,
+    "reviewThreads": Artifact.PR_REVIEWS,
+    "commits": Artifact.PR_COMMITS,
+    "closingIssuesReferences": Artifact.ISSUE_DESCRIPTION,
+    "timelineItems": Artifact.PR_TIMELINE,
+    "userContentEdits": Artifact.PR_DESCRIPTION,
+    "files": Artifact.CODE_PATCH,
+    "mergeCommit": Artifact.MERGE_REFERENCES,
+}
+_PART_OF_ISSUE = {
+    "comments": Artifact.ISSUE_DISCUSSION,
+    "timelineItems": Artifact.ISSUE_TIMELINE,
+    "userContentEdits": Artifact.ISSUE_DESCRIPTION,
+}
+
+
+async def collect(client: Client, address: Address, *, as_of: Moment = "now") -> Pair:
+    """Reads a pull request with its issues. `as_of`: later texts are left out, but for what refers here from later on.
+
+    Raises GitHubError where the pull request itself cannot be read.
+    """
+    gaps = Gaps()
+    repository = await client.early(lambda: _repository(client, address, gaps))
+    node = repository["pullRequest"]
+    await _complete(client, node, "PullRequest", _PART_OF_PULL_REQUEST, gaps)
+    until = _moment(as_of, node)
+    full_name = repository["nameWithOwner"]
+    issues, diff, mentions = await asyncio.gather(
+        _issues(client, node, full_name, until, gaps),
+        read_diff(client, full_name, node["number"], node["changedFiles"], gaps),
+        _merge_mentions(client, full_name, node, gaps),
+    )
+    pull_request = _pull_request(node, full_name, diff, mentions, until, gaps)
+    unread, partial = gaps.settled()
+    return Pair(
+        id=f"{full_name.replace('/', '__')}-{node['number']}",
+        repository=full_name,
+        pull_request=pull_request,
+        issues=issues,
+        as_of=until,
+        unread=unread,
+        partial=partial,
+    )
+
+
+async def _repository(client: Client, address: Address, gaps: Gaps) -> Json:
+    """The repository with the pull request in it."""
+    owner, _, name = address.repository.partition("/")
+    data, errors = await client.query(documents.PULL_REQUEST, owner=owner, name=name, number=address.number)
+    repository: Json = data["repository"]
+    if repository["pullRequest"] is None and any(error.get("type") != "NOT_FOUND" for error in errors):
+        raise GitHubError(
+            f"{address}: GitHub failed to read it ({str(errors[0].get('message', ''))[:200]}). Try later."
+        )
+    if repository["pullRequest"] is None:
+        raise NotFoundError(f"{address}: there is no such pull request, or the token may not see it.")
+    gaps.note(errors, _PART_OF_PULL_REQUEST)
+    return repository
+
+
+def _moment(as_of: Moment, node: Json) -> datetime:
+    if isinstance(as_of, datetime):
+        return as_of
+    merged = node["mergedAt"]
+    return _time(merged) if as_of == "merge" and merged else datetime.now(UTC).replace(microsecond=0)
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+async def _complete(client: Client, node: Json, kind: str, parts: Mapping[str, Artifact], gaps: Gaps) -> None:
+    """Reads the further pages of each connection of a node, in place. What is null in a page is left out."""
+    for connection in documents.CONNECTIONS[kind]:
+        part = parts[connection.field]
+        held = node[connection.field] or {"nodes": [None], "pageInfo": {"hasNextPage": False}}
+        try:
+            await _further_pages(client, node["id"], kind, connection, held)
+        except GitHubError:
+            gaps.partial.add(part)
+        if None in held["nodes"] and (node[connection.field] is None or connection is documents.CLOSING):
+            gaps.partial.add(part)
+        node[connection.field] = {"nodes": [one for one in held["nodes"] if one is not None]}
+    for thread in node.get("reviewThreads", {"nodes": ()})["nodes"]:
+        await _complete(client, thread, "PullRequestReviewThread", {"comments": Artifact.PR_REVIEWS}, gaps)
+
+
+async def _further_pages(client: Client, node_id: str, kind: str, connection: documents.Connection, held: Json) -> None:
+    page = held["pageInfo"]
+    for _ in range(_MOST_PAGES):
+        if not page["hasNextPage"]:
+            return
+        data, errors = await client.query(documents.more(kind, connection), id=node_id, after=page["endCursor"])
+        answered = (data["node"] or {}).get(connection.field)
+        if answered is not None:
+            held["nodes"] += answered["nodes"]
+            page = answered["pageInfo"]
+        if errors or answered is None:
+            break
+    raise GitHubError(f"{connection.field} was not read to its end.")
+
+
+async def _issues(client: Client, node: Json, repository: str, until: datetime, gaps: Gaps) -> tuple[Issue, ...]:
+    """The linked issues in order: GitHub's own links first, then what title, body and own commits claim."""
+    wanted = linked(node, repository)
+    read = await asyncio.gather(*(_issue(client, *one, repository, until, gaps) for one in wanted))
+    # Two names may lead to one repository: one that was renamed.
+    found = {(issue.repository, issue.number): issue for issue in read if issue is not None}
+    return tuple(found.values())
+
+
+async def _issue(client: Client, where: str, number: int, home: str, until: datetime, gaps: Gaps) -> Issue | None:
+    """One issue; None for a number that is a pull request or nothing. Another repository's is read only if public."""
+    owner, _, name = where.partition("/")
+    try:
+        data, errors = await client.query(documents.ISSUE, owner=owner, name=name, number=number)
+    except NotFoundError:
+        return None if where == home else _closed(where, number, gaps)
+    except GitHubError:
+        return _closed(where, number, gaps)
+    repository = data["repository"]
+    node = repository["issueOrPullRequest"]
+    if repository["nameWithOwner"] != home and repository["isPrivate"]:
+        return _closed(where, number, gaps)
+    if node is None and any(error.get("type") != "NOT_FOUND" for error in errors):
+        return _closed(where, number, gaps)
+    if node is None or node["__typename"] != "Issue":
+        return None
+    gaps.note(errors, _PART_OF_ISSUE)
+    await _complete(client, node, "Issue", _PART_OF_ISSUE, gaps)
+    return _as_issue(node, repository["nameWithOwner"], until, gaps)
+
+
+def _closed(where: str, number: int, gaps: Gaps) -> Issue:
+    gaps.partial |= set(_PART_OF_ISSUE.values())
+    return Issue(number=number, repository=where, body="")
+
+
+def _as_issue(node: Json, repository: str, until: datetime, gaps: Gaps) -> Issue:
+    title, (body, is_first) = first_title(node), first_body(node)
+    later, is_known = body_at(node, until)
+    if not (is_first and is_known):
+        gaps.partial.add(Artifact.ISSUE_DESCRIPTION)
+    edited = f"{title_at(node, until)}\n{later}"
+    return Issue(
+        number=node["number"],
+        repository=repository,
+        title=title,
+        body=body,
+        edited=edited if edited != f"{title}\n{body}" else None,
+        author=_login(node),
+        association=node["authorAssociation"],
+        created_at=_time(node["createdAt"]),
+        url=node["url"],
+        comments=_comments(node["comments"]["nodes"], until),
+        mentioned_by=_mentions(node["timelineItems"]["nodes"], repository),
+    )
+
+
+def _login(node: Json) -> str:
+    return str(node["author"]["login"]) if node.get("author") else _GHOST
+
+
+def _comment(node: Json, **place: Any) -> Comment:
+    author = node.get("author") or {}
+    return Comment(
+        body=node["body"],
+        author=_login(node),
+        association=node["authorAssociation"],
+        is_bot=author.get("__typename") == "Bot",
+        created_at=_time(node.get("createdAt") or node["submittedAt"]),
+        url=node["url"],
+        **place,
+    )
+
+
+def _comments(nodes: Iterable[Json], until: datetime) -> tuple[Comment, ...]:
+    written = (_comment(node) for node in nodes if node.get("createdAt") or node.get("submittedAt"))
+    return _in_time(written, until)
+
+
+def _in_time(comments: Iterable[Comment], until: datetime) -> tuple[Comment, ...]:
+    read = [comment for comment in comments if comment.created_at is not None and comment.created_at <= until]
+    return tuple(sorted(read, key=lambda comment: comment.created_at or until))
+
+
+def _mentions(events: Iterable[Json], home: str) -> tuple[Related, ...]:
+    """What refers here, each once."""
+    sources = [event["source"] for event in events if event.get("source")]
+    return _related((source for source in sources if source.get("number") is not None), home)
+
+
+def _related(nodes: Iterable[Json], home: str) -> tuple[Related, ...]:
+    """Of other repositories only what is public: a title quoted elsewhere is a leak."""
+    found = [
+        Related(
+            number=node["number"],
+            title=node["title"],
+            kind="pull_request" if node["__typename"] == "PullRequest" else "issue",
+            repository=None if node["repository"]["nameWithOwner"] == home else node["repository"]["nameWithOwner"],
+            state=documents.state_of(node),
+            merged=bool(node.get("merged")),
+            merged_at=_time(node["mergedAt"]) if node.get("mergedAt") else None,
+            url=node["url"],
+        )
+        for node in nodes
+        if node and (node["repository"]["nameWithOwner"] == home or not node["repository"]["isPrivate"])
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+async def _merge_mentions(client: Client, repository: str, node: Json, gaps: Gaps) -> tuple[Related, ...]:
+    """Issues and pull requests that name the merge commit, by GitHub's search."""
+    commit = node["mergeCommit"]
+    if not commit:
+        return ()
+    words = f"repo:{repository} {commit['oid'][:12]}"
+    try:
+        data, errors = await client.query(documents.MENTIONS_OF_COMMIT, words=words)
+    except GitHubError:
+        gaps.unread.add(Artifact.MERGE_REFERENCES)
+        return ()
+    if errors or data["search"]["pageInfo"]["hasNextPage"]:
+        gaps.partial.add(Artifact.MERGE_REFERENCES)
+    return tuple(r for r in _related(data["search"]["nodes"], repository) if r.number != node["number"])
+
+
+def _pull_request(
+    node: Json, repository: str, diff: str, merge_mentions: tuple[Related, ...], until: datetime, gaps: Gaps
+) -> PullRequest:
+    code, test = patches.split(diff)
+    body, is_known = body_at(node, until)
+    if not is_known:
+        gaps.partial.add(Artifact.PR_DESCRIPTION)
+    if not head_is_listed(node):
+        gaps.partial.add(Artifact.PR_COMMITS)
+    threads = (
+        _comment(comment, path=thread["path"], line=thread["line"] or thread["originalLine"])
+        for thread in node["reviewThreads"]["nodes"]
+        for comment in thread["comments"]["nodes"]
+    )
+    reviews = (_comment(review) for review in node["reviews"]["nodes"] if review["submittedAt"] and review["body"])
+    return PullRequest(
+        number=node["number"],
+        title=title_at(node, until),
+        body=body,
+        author=_login(node),
+        created_at=_time(node["createdAt"]),
+        merged_at=_time(node["mergedAt"]) if node["mergedAt"] else None,
+        base_sha=node["baseRefOid"],
+        head_sha=node["headRefOid"],
+        url=node["url"],
+        comments=_comments(node["comments"]["nodes"], until),
+        reviews=_in_time((*reviews, *threads), until),
+        commits=tuple(_commit(commit) for commit in own_commits(node)),
+        mentioned_by=_mentions(node["timelineItems"]["nodes"], repository),
+        merge_mentioned_by=merge_mentions,
+        code_patch=code,
+        test_patch=test,
+        files=tuple(_file(f) for f in node["files"]["nodes"]),
+    )
+
+
+def _commit(node: Json) -> Commit:
+    author = node.get("author") or {}
+    login = (author.get("user") or {}).get("login")
+    return Commit(node["message"], node["oid"], login or author.get("name"), _time(node["committedDate"]))
+
+
+def _file(node: Json) -> ChangedFile:
+    status = {"DELETED": "removed"}.get(node["changeType"], node["changeType"].lower())
+    return ChangedFile(node["path"], status, node["additions"], node["deletions"])

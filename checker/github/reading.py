@@ -1,0 +1,81 @@
+"""From a command's addresses to pairs: whose token is used, and what is said where one cannot be read."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from checker.datasets.files import InputProblem
+from checker.github.address import Address, AddressError, Host, parse_address
+from checker.github.client import Client, GitHubError
+from checker.github.collect import Moment, collect
+from checker.pair import Pair
+
+_TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
+_TOKEN = re.compile(r"[!-~]+")
+_AT_ONCE = 4
+
+
+class TokenError(ValueError):
+    """What stands where a token was expected is none. The message says where, and never what."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """A GitHub and the token to read it with: its GraphQL answers nobody without one."""
+
+    host: Host
+    token: str | None = field(repr=False)
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str], token_file: Path | None = None) -> Access:
+        """The token of a file, else of GITHUB_TOKEN or GH_TOKEN. Raises TokenError, AddressError."""
+        if token_file:
+            where, token = f"--token-file {token_file}", _content(token_file)
+        else:
+            where = next(filter(environment.get, _TOKENS), "")
+            token = environment.get(where, "").strip()
+        if (where or token) and not _TOKEN.fullmatch(token):
+            raise TokenError(f"{where}: it holds no token; a token is one word of letters, digits and signs")
+        return cls(Host.from_environment(environment), token or None)
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise TokenError(f"--token-file {path}: it cannot be read ({reason})") from None
+
+
+async def read_addresses(client: Client, texts: Sequence[str], as_of: Moment) -> list[Pair | InputProblem]:
+    """A pair for each address, or why there is none, in their order; what is named twice is read once."""
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(text: str, address: Address | InputProblem) -> Pair | InputProblem:
+        if isinstance(address, InputProblem):
+            return address
+        async with gate:
+            return await _read(client, text, address, as_of)
+
+    named: dict[Address | InputProblem, str] = {}
+    for text in texts:
+        named.setdefault(_address(text, client.host), text)
+    return list(await asyncio.gather(*(one(text, address) for address, text in named.items())))
+
+
+def _address(text: str, host: Host) -> Address | InputProblem:
+    try:
+        return parse_address(text, host)
+    except AddressError as error:
+        return InputProblem("address", str(error))
+
+
+async def _read(client: Client, text: str, address: Address, as_of: Moment) -> Pair | InputProblem:
+    try:
+        return await collect(client, address, as_of=as_of)
+    except GitHubError as error:
+        return InputProblem(text, str(error))
