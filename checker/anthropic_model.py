@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,11 @@ class _Lost:
     why: str
     wait: float | None = None
     billed: bool = False
+    unreached: bool = False
 
 
+# After a whole round of attempts that reached nobody, the others waiting need not make theirs.
+_CLOSED_SECONDS = 20
 _CUT = _Lost("the stream ended before the answer did", billed=True)
 _UNREADABLE = _Lost("the answer was broken off or was not of the API's form", billed=True)
 # What the SDK raises while it puts a stream together whose events are no JSON, no UTF-8, or of another shape.
@@ -65,9 +69,18 @@ class AnthropicModel:
         self._call_seconds = call_seconds
         self._longest_wait = longest_wait
         self._sleep = sleep
+        self._closed_until = 0.0
+
+    @property
+    def _server(self) -> str:
+        """Host and port alone: an address may hold a password."""
+        address = self._client.base_url
+        return f"{address.host}:{address.port}" if address.port else str(address.host)
 
     async def ask(self, request: Request, meter: Meter) -> Reply:
         """One finished turn; see `checker.model.Model`."""
+        if time.monotonic() < self._closed_until:
+            raise ModelFailure(f"{self._server} could not be reached a moment ago; it was not asked again.")
         lost = _Lost("it was not asked")
         for attempt in range(self._attempts):
             meter.allow(request)
@@ -79,7 +92,11 @@ class AnthropicModel:
             lost = outcome
             if attempt + 1 < self._attempts:
                 await self._pause(attempt, lost)
-        raise ModelFailure(f"{request.model} gave no answer in {self._attempts} attempts; the last: {lost.why}.")
+        if lost.unreached:
+            self._closed_until = time.monotonic() + _CLOSED_SECONDS
+        raise ModelFailure(
+            f"{request.model} at {self._server} gave no answer in {self._attempts} attempts; the last: {lost.why}."
+        )
 
     async def _pause(self, attempt: int, lost: _Lost) -> None:
         wait = lost.wait if lost.wait is not None else min(2.0**attempt, 30) * random.uniform(0.5, 1)  # noqa: S311
@@ -146,7 +163,7 @@ def _unreached(error: APIConnectionError) -> _Lost:
             "The request cannot be sent; check that ANTHROPIC_BASE_URL is an address that begins with http, "
             "and that ANTHROPIC_API_KEY holds no line break."
         ) from None
-    return _Lost(f"the connection failed ({error.__cause__ or error})")
+    return _Lost(f"the connection failed ({error.__cause__ or error})", unreached=True)
 
 
 def _refused(error: APIStatusError, request: Request) -> _Lost:

@@ -195,5 +195,3 @@ async def test_a_thank_you_answers_no_question() -> None:
     thanks = Comment("Thanks, bye.", "ann")
     one = replace(one, issues=(replace(one.issues[0], comments=(asked, thanks)),))
     assert (await check(one, RulesBackend())).labels == ()
-
-
