@@ -81,11 +81,13 @@ class ModelBackend:
         )
         models = {role: self.models.get(role, self.default_model) for role in Role}
         priced = {name: price for name in set(models.values()) if (price := price_of(name, self.prices))}
+        connections = self.connections(case.pair)
         case.transcript.settings |= {
+            "can_read": connections.can_read,
             "models": {role.value: name for role, name in models.items()},
             "prices": {name: asdict(price) for name, price in sorted(priced.items())},
         }
-        return ModelSession(case, exchange, models, self.connections(case.pair), self.reader(case.pair))
+        return ModelSession(case, exchange, models, connections, self.reader(case.pair))
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,14 @@ class _Conversation:
         note = said if failed or not said else prompting.enclose(said, "note")
         body = prompting.seal("\n".join(part for part in (note, _fenced(found.texts)) if part))
         self._session.case.transcript.tool_calls.append(
-            {"role": self._role.value, "name": call["name"], "input": call["input"], "refused": failed, "result": body}
+            {
+                "role": self._role.value,
+                "name": call["name"],
+                "input": call["input"],
+                "refused": failed,
+                "note": found.note,
+                "texts": [asdict(text) for text in found.texts],
+            }
         )
         return {"type": "tool_result", "tool_use_id": call["id"], "content": body, "is_error": failed}
 

@@ -12,13 +12,14 @@ from typing_extensions import TypedDict
 from checker.agents import ModelBackend
 from checker.exchange import Budget
 from checker.model import Meter, ModelFailure, Reply, Request, Usage
-from checker.pair import read_pair
+from checker.pair import Text, read_pair
 from checker.pipeline import Backend, Limits, check
 from checker.prices import Price
 from checker.replies import read_reply
 from checker.report import Report
 from checker.rules import RulesBackend
 from checker.taxonomy import Role
+from checker.tools import Found, Refused
 
 _UNBOUNDED = 10**12
 
@@ -55,11 +56,52 @@ class RecordedModel:
         raise TimeoutError
 
 
+class _ToolCall(TypedDict):
+    name: str
+    input: dict[str, Any]
+    refused: bool
+    note: str
+    texts: list[Text]
+
+
+class RecordedTools:
+    """The agents' tools as they answered then, so that a check over a live GitHub is replayed without one."""
+
+    def __init__(self, calls: list[_ToolCall], *, can_read: bool) -> None:
+        self._calls = calls
+        self.can_read = can_read
+
+    async def issue(self, number: int) -> Found:
+        """See `checker.tools.Connections`."""
+        return self._answered("get_issue", number=number)
+
+    async def pull_request(self, number: int) -> Found:
+        """See `checker.tools.Connections`."""
+        return self._answered("get_pull_request", number=number)
+
+    async def cross_references(self, number: int) -> Found:
+        """See `checker.tools.Connections`."""
+        return self._answered("list_cross_references", number=number)
+
+    async def read(self, path: str, first: int, last: int) -> str:
+        """See `checker.tools.FileReader`."""
+        return self._answered("read_file", path=path, first=first, last=last).texts[0].body
+
+    def _answered(self, name: str, **arguments: Any) -> Found:
+        call = next((c for c in self._calls if c["name"] == name and c["input"] == arguments), None)
+        if call is None:
+            raise Refused("The transcript holds no such call.")
+        if call["refused"]:
+            raise Refused(call["note"])
+        return Found(tuple(call["texts"]), call["note"])
+
+
 class _Settings(TypedDict):
     shortcuts: bool
     limits: Limits
     models: NotRequired[dict[Role, str]]
     prices: NotRequired[dict[str, Price]]
+    can_read: NotRequired[bool]
 
 
 class _Transcript(TypedDict):
@@ -69,6 +111,7 @@ class _Transcript(TypedDict):
     pair: dict[str, Any]
     settings: _Settings
     turns: list[_Turn]
+    tool_calls: list[_ToolCall]
 
 
 async def replay(transcript: Mapping[str, Any]) -> Report:
@@ -86,8 +129,11 @@ def _backend(transcript: _Transcript) -> Backend:
     settings = transcript["settings"]
     if "models" not in settings:
         return RulesBackend()
+    tools = RecordedTools(transcript["tool_calls"], can_read=settings.get("can_read", False))
     return ModelBackend(
         RecordedModel(transcript["turns"]),
+        connections=lambda _: tools,
+        reader=lambda _: tools,
         default_model=transcript["backend"].split(", ")[0],
         models=settings["models"],
         budget=Budget(_UNBOUNDED),

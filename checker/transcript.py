@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from pydantic import TypeAdapter
+
 from checker.model import Request, Usage
 from checker.pair import Pair, write_pair
 from checker.report import Report, write_report
 from checker.taxonomy import Role
 
 SCHEMA = "paichecker.transcript/1"
+_JSON: TypeAdapter[Any] = TypeAdapter(list[Any])
 
 
 @dataclass
@@ -61,7 +64,7 @@ class Transcript:
             "pair": write_pair(self.pair),
             "notes": self.notes,
             "turns": [_turn(turn) for turn in self.turns],
-            "tool_calls": self.tool_calls,
+            "tool_calls": _JSON.dump_python(self.tool_calls, mode="json"),
             "report": write_report(self.report) if self.report else None,
         }
 

@@ -8,11 +8,13 @@ import multiprocessing
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fakes import (
+    HeldConnections,
     ScriptedModel,
     ToolCalls,
     clue,
@@ -29,13 +31,15 @@ from checker import cli, prompting
 from checker.agents import ModelBackend
 from checker.exchange import Budget
 from checker.model import Meter, Model, ModelFailure, Reply, Request, Usage
+from checker.pair import Text
 from checker.pipeline import Limits, check
 from checker.prices import Price
 from checker.replay import replay
 from checker.replies import SqliteReplies
 from checker.report import Report, write_report
 from checker.rules import RulesBackend
-from checker.taxonomy import Label, Role
+from checker.taxonomy import Artifact, Label, Role
+from checker.tools import Found, Refused
 from checker.transcript import Transcript
 
 CREEP = yes("SC-2", "pr/description", "This PR also adds support for wildcards in `getIn`:")
@@ -136,6 +140,39 @@ async def test_a_transcript_replays_to_the_same_report_to_the_letter(
     report, transcript = await recorded(tmp_path, ScriptedModel(script(**turns)), **options)
     assert text(await replay(transcript)) == text(report)
     assert transcript["report"] == write_report(report)
+
+
+class LiveConnections(HeldConnections):
+    """Stands for a GitHub that can be asked during the check and is gone at the replay."""
+
+    async def pull_request(self, number: int) -> Found:
+        body = "Add wildcards\nThis one added wildcards before."
+        read = Text(f"related/pr/{number}", Artifact.ISSUE_TIMELINE, body, created_at=datetime(2024, 5, 1, tzinfo=UTC))
+        return Found((read,), f"pull request {number}, merged.")
+
+
+class LiveFiles:
+    """The same for files."""
+
+    async def read(self, path: str, first: int, last: int) -> str:
+        if path == "gone.ts":
+            raise Refused("gone.ts could not be read.")
+        return f"{first}\tfirst line of {path}"
+
+
+async def test_a_check_with_live_tools_replays_without_them(tmp_path: Path) -> None:
+    earlier = ToolCalls([("get_pull_request", {"number": 700}), ("get_issue", {"number": 9_999})])
+    files = ToolCalls([(("read_file"), {"path": p, "first": 1, "last": 3}) for p in ("src/path.ts", "gone.ts")])
+    follows = connection(follow_up=yes("FP-2", "related/pr/700", "This one added wildcards before."))
+    turns = {
+        "pr_connection_analyzer": [earlier, follows],
+        "coordinator": decide(FP=True, SC=True),
+        "code_validator": [files, validated(FP=True, SC=True)],
+    }
+    live = {"connections": LiveConnections, "reader": lambda _: LiveFiles()}
+    report, transcript = await recorded(tmp_path, ScriptedModel(script(**turns)), **live)
+    assert Label.FP in report.labels
+    assert text(await replay(transcript)) == text(report)
 
 
 async def test_lost_attempts_are_replayed_with_what_they_cost(tmp_path: Path) -> None:
