@@ -14,12 +14,11 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from pydantic import ValidationError
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from checker import __version__, render, transcript
 from checker.backends import BackendChoice, UsageError, choose_backend, with_live_tools
-from checker.collect_command import OutputError, add_collect, add_github_options, github, put_out
+from checker.collect_command import OutputError, add_collect, add_github_options, github, progress_bar, put_out
 from checker.datasets.files import InputProblem, read_files
 from checker.github.address import looks_like_address
 from checker.pair import Pair
@@ -194,7 +193,7 @@ async def _read_and_check(
         problems = [item for item in found if isinstance(item, InputProblem)]
         for problem in problems:
             print(f"paichecker: {render.one_line(str(problem))}", file=sys.stderr)
-        with _progress(len(pairs)) as progress:
+        with progress_bar("checking", len(pairs)) as progress:
             reports = await _check_all(pairs, backend, options, progress)
     return BAD_INPUT if problems else _status(reports)
 
@@ -218,25 +217,6 @@ def _example_files() -> list[str]:
     inside = Path(str(resources.files("checker"))) / "examples"
     folder = inside if inside.is_dir() else Path(__file__).parent.parent / "examples"
     return sorted(str(path) for path in folder.glob("*.json"))
-
-
-def _progress(total: int) -> Progress:
-    """A bar on a terminal for more than one pair, else nothing.
-
-    rich would turn standard output, also that of `> file`, to the bar's own terminal; it is left alone.
-    """
-    console = Console(stderr=True)
-    columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    progress = Progress(
-        *columns,
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        redirect_stdout=False,
-        disable=total < 2 or not console.is_terminal,
-    )
-    progress.add_task("", total=total)
-    return progress
 
 
 async def _check_all(

@@ -6,12 +6,16 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from checker import render
 from checker.backends import UsageError
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from checker.github.client import Client
     from checker.github.collect import Moment
 
+_REPOSITORY = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
+
 _EPILOG = """\
 The token is taken from --token-file, GITHUB_TOKEN or GH_TOKEN; GitHub asks for one also to read what is public. An
 Enterprise Server is named by GITHUB_SERVER_URL (GITHUB_API_URL and GITHUB_GRAPHQL_URL follow from it).
@@ -31,6 +37,9 @@ Enterprise Server is named by GITHUB_SERVER_URL (GITHUB_API_URL and GITHUB_GRAPH
 examples:
   paichecker collect owner/repo#123 -o pair.jsonl
   paichecker collect https://github.com/owner/repo/pull/123 --as-of merge --format paper -o pairs.jsonl
+  paichecker collect --repo owner/repo --state merged --since 2025-01-01 --sample 100 --seed 7 -o sample.jsonl
+
+With --repo each pair is written as soon as it is read; a second run with the same -o goes on where the first stopped.
 """
 
 
@@ -41,7 +50,16 @@ def add_collect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "collect", help=about, description=about, epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.set_defaults(run=_collect)
-    parser.add_argument("addresses", nargs="+", metavar="ADDRESS", help="owner/repo#123, or the pull request's page")
+    parser.add_argument("addresses", nargs="*", metavar="ADDRESS", help="owner/repo#123, or the pull request's page")
+    parser.add_argument(
+        "--repo", metavar="OWNER/NAME", help="instead: this repository's pull requests with a linked issue"
+    )
+    parser.add_argument("--state", choices=("open", "merged"), default="merged", help="of --repo: which (merged)")
+    parser.add_argument("--since", type=_day, metavar="DATE", help="of --repo: merged, or opened, from this day on")
+    parser.add_argument("--sample", type=_count, metavar="N", help="of --repo: so many of them, drawn by --seed")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="K", help="of --sample: the same draw for the same K (0)"
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="JSON lines; standard output without it")
     parser.add_argument("--format", choices=("pair", "paper"), default="pair", help="our record format, or the paper's")
     add_github_options(parser)
@@ -93,7 +111,24 @@ async def _wait(seconds: float, why: str) -> None:
     await asyncio.sleep(seconds)
 
 
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day such as 2025-01-31") from None
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
+
+
 def _collect(options: argparse.Namespace) -> int:
+    if bool(options.addresses) == bool(options.repo):
+        raise UsageError("name ADDRESSes, or a repository with --repo (see paichecker collect --help)")
+    if options.repo:
+        return asyncio.run(_sample(options))
     if options.output is not None:
         _put(options.output, "a", "")  # before anything is asked: what cannot be written would be read for nothing
     found = asyncio.run(_read(options))
@@ -104,6 +139,56 @@ def _collect(options: argparse.Namespace) -> int:
     if pairs:
         _write(pairs, options)
     return 2 if problems else 0
+
+
+async def _sample(options: argparse.Namespace) -> int:
+    """Draws, leaves out what the file holds already, and adds each pair as soon as it is read."""
+    from checker.github.client import GitHubError
+    from checker.github.reading import read_each
+    from checker.github.sample import draw, linked_pull_requests
+
+    if not _REPOSITORY.fullmatch(options.repo):
+        raise UsageError(f"--repo {options.repo}: write it as owner/name")
+    if options.output is None:
+        raise UsageError("--repo wants a file to write to: -o FILE")
+    _put(options.output, "a", "")
+    held = _ids_of(options.output)
+    failed = False
+    async with github(options) as client:
+        try:
+            found = await linked_pull_requests(client, options.repo, options.state, options.since)
+        except GitHubError as error:
+            raise UsageError(f"--repo {options.repo}: {error}") from None
+        drawn = draw(found, options.sample, options.seed)
+        wanted = [n for n in drawn if f"{options.repo.replace('/', '__')}-{n}" not in held]
+        print(f"paichecker: {len(found)} found, {len(drawn)} drawn, {len(wanted)} to be read", file=sys.stderr)
+        with progress_bar("collecting", len(wanted)) as progress:
+            async for one in read_each(client, [f"{options.repo}#{n}" for n in wanted], options.as_of):
+                progress.advance(progress.task_ids[0])
+                failed = failed or isinstance(one, InputProblem)
+                if isinstance(one, InputProblem):
+                    print(f"paichecker: {render.one_line(str(one))}", file=sys.stderr)
+                else:
+                    _put(options.output, "a", _line(one, options))
+    return 2 if failed else 0
+
+
+def _ids_of(path: Path) -> set[str]:
+    """The ids of the pairs that a file holds; a last line that a stop cut short is taken away."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        _put(path, "w", "".join(lines[:-1]))
+        lines.pop()
+    try:
+        records = [json.loads(line) for line in lines if line.strip()]
+        return {str(record.get("id", record.get("instance_id"))) for record in records}
+    except (ValueError, AttributeError):
+        raise UsageError(f"-o {path}: it holds something else than pairs; name another file") from None
+
+
+def _line(pair: Pair, options: argparse.Namespace) -> str:
+    record = write_pair(pair) if options.format == "pair" else write_record(pair)
+    return json.dumps(record, ensure_ascii=False) + "\n"
 
 
 async def _read(options: argparse.Namespace) -> list[Pair | InputProblem]:
@@ -117,12 +202,31 @@ def _write(pairs: Sequence[Pair], options: argparse.Namespace) -> None:
     write = write_pair if options.format == "pair" else write_record
     records = [write(pair) for pair in pairs]
     if options.output is not None:
-        _put(options.output, "w", "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+        _put(options.output, "w", "".join(_line(pair, options) for pair in pairs))
         return
     # JSON has escapes of its own for what an encoding lacks.
     is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     for record in records:
         put_out(json.dumps(record, ensure_ascii=not is_utf8) + "\n")
+
+
+def progress_bar(doing: str, total: int) -> Progress:
+    """A bar on a terminal for more than one pair, else nothing.
+
+    rich would turn standard output, also that of `> file`, to the bar's own terminal; it is left alone.
+    """
+    console = Console(stderr=True)
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    progress = Progress(
+        *columns,
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+        disable=total < 2 or not console.is_terminal,
+    )
+    progress.add_task("", total=total)
+    return progress
 
 
 class OutputError(Exception):

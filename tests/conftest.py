@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from github_server import TOKEN, Answer, GitHubServer, Received
 
+GITHUB_VARIABLES = ("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_SERVER_URL", "GITHUB_API_URL", "GITHUB_GRAPHQL_URL")
+
+# Serves instead of the usual answers, for the rest of the test.
+Serve = Callable[[Callable[[Received], Answer]], GitHubServer]
 _MODEL_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
 
 
@@ -34,3 +40,22 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    """Servers that the command reads in place of GitHub, with a token for them."""
+    servers: list[GitHubServer] = []
+
+    def start(respond: Callable[[Received], Answer]) -> GitHubServer:
+        server = GitHubServer(respond).__enter__()
+        servers.append(server)
+        monkeypatch.setenv("GITHUB_API_URL", server.url)
+        return server
+
+    for name in GITHUB_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    yield start
+    for server in servers:
+        server.__exit__()

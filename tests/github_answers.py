@@ -32,6 +32,8 @@ def answer(received: Received) -> Answer:
         return _repository("pullRequest", _pull_request(number) if number in (3, 4) else None)
     if received.query.startswith("\nquery Issue("):
         return _repository("issueOrPullRequest", _issue() if received.variables["number"] == 2 else None)
+    if received.query.startswith("\nquery PullRequests("):
+        return graphql({"search": {"issueCount": 2, **_page({"number": 4}, {"number": 3})}})
     if received.query.startswith("\nquery MentionsOfCommit("):
         return graphql({"search": _page()})
     if received.path in (f"/repos/{REPOSITORY}/pulls/{number}" for number in (3, 4)):

@@ -53,7 +53,7 @@ def _all_documents() -> list[str]:
         for kind, connections in documents.CONNECTIONS.items()
         for connection in connections
     ]
-    return [documents.PULL_REQUEST, documents.ISSUE, documents.MENTIONS_OF_COMMIT, *further]
+    return [documents.PULL_REQUEST, documents.ISSUE, documents.MENTIONS_OF_COMMIT, documents.PULL_REQUESTS, *further]
 
 
 def test_every_document_is_valid_in_githubs_published_schema() -> None:

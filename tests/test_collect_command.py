@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import ALIGNED, command, environment, ids, run
+from conftest import Serve
 from github_answers import (
     EARLY_COMMENT,
     LATE_COMMENT,
@@ -25,29 +26,6 @@ from checker.datasets.files import read_files
 from checker.pair import Pair
 
 PAGE = f"https://github.com/{REPOSITORY}/pull/3"
-GITHUB_VARIABLES = ("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_SERVER_URL", "GITHUB_API_URL", "GITHUB_GRAPHQL_URL")
-
-# Serves instead of the usual answers, for the rest of the test.
-Serve = Callable[[Callable[[Received], Answer]], GitHubServer]
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
-    """Servers that the command reads in place of GitHub, with a token for them."""
-    servers: list[GitHubServer] = []
-
-    def start(respond: Callable[[Received], Answer]) -> GitHubServer:
-        server = GitHubServer(respond).__enter__()
-        servers.append(server)
-        monkeypatch.setenv("GITHUB_API_URL", server.url)
-        return server
-
-    for name in GITHUB_VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-    yield start
-    for server in servers:
-        server.__exit__()
 
 
 @pytest.fixture

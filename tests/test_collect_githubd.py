@@ -151,3 +151,17 @@ def test_faults_on_the_wire_change_no_pair(world: World, capsys: pytest.CaptureF
         world.control("fault", {**fault, "percent": 1.5})
     assert collected(capsys, *some, "--as-of", moment) == calm
     assert sum(fault["hits"] for fault in world.control("faults")["faults"]) > 0
+
+
+def test_a_sample_is_the_same_for_the_same_seed_and_goes_on_where_it_stopped(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target, again = tmp_path / "sample.jsonl", tmp_path / "again.jsonl"
+    arguments = ["collect", "--repo", "acme/widgets", "--state", "open", "--sample", "5", "--seed", "3"]
+    assert run(capsys, *arguments, "-o", str(target))[0] == 0
+    lines = target.read_text(encoding="utf-8").splitlines(keepends=True)
+    again.write_text("".join(lines[:2]) + lines[2][:100], encoding="utf-8")
+    assert "5 drawn, 3 to be read" in run(capsys, *arguments, "-o", str(again))[2]
+    assert [json.loads(line)["id"] for line in again.read_text(encoding="utf-8").splitlines()] == [
+        json.loads(line)["id"] for line in lines
+    ]

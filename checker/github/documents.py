@@ -112,6 +112,14 @@ query MentionsOfCommit($words: String!) {{
 }}"""
 
 
+PULL_REQUESTS = f"""
+query PullRequests($words: String!, $after: String) {{
+  search(type: ISSUE, query: $words, first: 100, after: $after) {{
+    issueCount nodes {{ ... on PullRequest {{ number }} }} {_PAGE}
+  }}
+}}"""
+
+
 def more(type_name: str, connection: Connection) -> str:
     """The document for the pages of a connection after the first: variables `id` and `after`."""
     page = connection.select(", after: $after")

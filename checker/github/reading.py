@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,6 +65,13 @@ async def read_addresses(client: Client, texts: Sequence[str], as_of: Moment) ->
     for text in texts:
         named.setdefault(_address(text, client.host), text)
     return list(await asyncio.gather(*(one(text, address) for address, text in named.items())))
+
+
+async def read_each(client: Client, texts: Sequence[str], as_of: Moment) -> AsyncIterator[Pair | InputProblem]:
+    """The same, each as soon as it is read."""
+    for begin in range(0, len(texts), _AT_ONCE):
+        for one in await read_addresses(client, texts[begin : begin + _AT_ONCE], as_of):
+            yield one
 
 
 def _address(text: str, host: Host) -> Address | InputProblem:
