@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from rich.progress import Progress
 
 from checker import __version__, render, transcript
+from checker.agents import DEFAULT_MODEL
 from checker.backends import BackendChoice, UsageError, choose_backend, with_live_tools
 from checker.collect_command import OutputError, add_collect, add_github_options, github, progress_bar, put_out
 from checker.datasets.files import InputProblem, read_files
@@ -111,18 +112,20 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="append",
         default=[],
         metavar="[ROLE=]NAME",
-        help=f"the model, or that of one role ({', '.join(_role_names())}); repeatable",
+        help=f"the model ({DEFAULT_MODEL}), or that of one role ({', '.join(_role_names())}); repeatable",
     )
     parser.add_argument(
         "--format", choices=("text", "markdown", "json"), default="text", help="json: one report a line"
     )
     parser.add_argument("--transcripts", type=Path, metavar="DIR", help="keep the full record of each check here")
-    parser.add_argument("--replies", type=Path, metavar="DIR", help="where a model's finished replies are kept")
+    parser.add_argument("--replies", type=Path, metavar="DIR", help="where a model's replies are kept (below ~/.cache)")
     parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices per million tokens, as JSON")
-    parser.add_argument("--budget-tokens", type=_positive_int, default=200_000, metavar="N", help="for one check")
+    parser.add_argument(
+        "--budget-tokens", type=_positive_int, default=200_000, metavar="N", help="for one check (200,000)"
+    )
     parser.add_argument("--budget-dollars", type=_positive, metavar="X", help="for one check")
     parser.add_argument("--no-shortcuts", action="store_true", help="ask a model also what is ruled out mechanically")
-    parser.add_argument("--jobs", type=_positive_int, default=1, metavar="N", help="check so many pairs at once")
+    parser.add_argument("--jobs", type=_positive_int, default=1, metavar="N", help="check so many pairs at once (1)")
     add_github_options(parser)
 
 
