@@ -102,7 +102,7 @@ class ModelSession:
 
     async def analyze(self, role: Role, labels: tuple[Label, ...]) -> AgentReport:
         """Phase I: one analyzer, asked about some or all of its labels. Raises ModelFailure."""
-        talk = self._conversation(role, self._tools(role))
+        talk = _Conversation(self, role, self._tools(role))
         answer = await talk.answer(
             views.analyzer(role, self.case, labels),
             answer_type(role, labels),
@@ -115,7 +115,7 @@ class ModelSession:
         self, reports: tuple[AgentReport, ...], findings: tuple[Finding, ...], clues: tuple[Clue, ...]
     ) -> CoordinatorReview:
         """Phase II, over the analyzers' reports and nothing else. Raises ModelFailure."""
-        talk = self._conversation(Role.COORDINATOR, NO_TOOLS)
+        talk = _Conversation(self, Role.COORDINATOR, NO_TOOLS)
         answer = await talk.answer(
             views.coordinator(reports, findings, clues),
             CoordinatorAnswer,
@@ -125,7 +125,7 @@ class ModelSession:
 
     async def validate(self, findings: tuple[Finding, ...]) -> Review:
         """Phase III, over the patches and files at the head. Raises ModelFailure."""
-        talk = self._conversation(Role.CODE_VALIDATOR, file_tools(self.reader))
+        talk = _Conversation(self, Role.CODE_VALIDATOR, file_tools(self.reader))
         answer = await talk.answer(
             views.validator(self.case, findings),
             ValidatorAnswer,
@@ -141,9 +141,6 @@ class ModelSession:
         """A tool that can find nothing costs turns: over a record without mentions none is held."""
         holds = role is Role.CONNECTION_ANALYZER and self.connections.can_read
         return connection_tools(self.connections) if holds else NO_TOOLS
-
-    def _conversation(self, role: Role, tools: Toolbox) -> _Conversation:
-        return _Conversation(self, role, tools)
 
 
 class _Conversation:

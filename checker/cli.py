@@ -19,7 +19,17 @@ from rich.progress import Progress
 from checker import __version__, render, transcript
 from checker.agents import DEFAULT_MODEL
 from checker.backends import BackendChoice, UsageError, choose_backend, with_live_tools
-from checker.collect_command import OutputError, add_collect, add_github_options, github, progress_bar, put_out
+from checker.collect_command import (
+    OutputError,
+    add_collect,
+    add_github_options,
+    github,
+    json_line,
+    positive_int,
+    progress_bar,
+    put_out,
+    tell,
+)
 from checker.datasets.files import InputProblem, read_files
 from checker.github.address import looks_like_address
 from checker.pair import Pair
@@ -121,11 +131,11 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--replies", type=Path, metavar="DIR", help="where a model's replies are kept (below ~/.cache)")
     parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices per million tokens, as JSON")
     parser.add_argument(
-        "--budget-tokens", type=_positive_int, default=200_000, metavar="N", help="for one check (200,000)"
+        "--budget-tokens", type=positive_int, default=200_000, metavar="N", help="for one check (200,000)"
     )
     parser.add_argument("--budget-dollars", type=_positive, metavar="X", help="for one check")
     parser.add_argument("--no-shortcuts", action="store_true", help="ask a model also what is ruled out mechanically")
-    parser.add_argument("--jobs", type=_positive_int, default=1, metavar="N", help="check so many pairs at once (1)")
+    parser.add_argument("--jobs", type=positive_int, default=1, metavar="N", help="check so many pairs at once (1)")
     add_github_options(parser)
 
 
@@ -139,12 +149,6 @@ def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _role_names() -> tuple[str, ...]:
     return tuple(role.value for role in Role)
-
-
-def _positive_int(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
-    return int(text)
 
 
 def _positive(text: str) -> float:
@@ -195,7 +199,7 @@ async def _read_and_check(
         pairs = [item for item in found if isinstance(item, Pair)]
         problems = [item for item in found if isinstance(item, InputProblem)]
         for problem in problems:
-            print(f"paichecker: {render.one_line(str(problem))}", file=sys.stderr)
+            tell(problem)
         with progress_bar("checking", len(pairs)) as progress:
             reports = await _check_all(pairs, backend, options, progress)
     return BAD_INPUT if problems else _status(reports)
@@ -259,9 +263,7 @@ async def _in_order(pairs: Sequence[Pair], backend: Backend, options: argparse.N
 
 def _show(report: Report, form: str, *, first: bool) -> None:
     if form == "json":
-        # JSON has escapes of its own for what an encoding lacks.
-        is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-        text = json.dumps(write_report(report), ensure_ascii=not is_utf8) + "\n"
+        text = json_line(write_report(report))
     else:
         text = render.as_text(report) if form == "text" else render.as_markdown(report)
         text = text if first else f"\n{text}"

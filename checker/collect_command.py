@@ -8,11 +8,11 @@ import json
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -22,13 +22,11 @@ from checker.backends import UsageError
 from checker.datasets.files import InputProblem
 from checker.datasets.paper import write_record
 from checker.github.address import AddressError
-from checker.pair import Pair, write_pair
+from checker.pair import REPOSITORY_NAME, Pair, pair_id, write_pair
 
 if TYPE_CHECKING:
     from checker.github.client import Client
     from checker.github.collect import Moment
-
-_REPOSITORY = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 
 _EPILOG = """\
 The token is taken from --token-file, GITHUB_TOKEN or GH_TOKEN; GitHub asks for one also to read what is public. An
@@ -56,7 +54,7 @@ def add_collect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     parser.add_argument("--state", choices=("open", "merged"), default="merged", help="of --repo: which (merged)")
     parser.add_argument("--since", type=_day, metavar="DATE", help="of --repo: merged, or opened, from this day on")
-    parser.add_argument("--sample", type=_count, metavar="N", help="of --repo: so many of them, drawn by --seed")
+    parser.add_argument("--sample", type=positive_int, metavar="N", help="of --repo: so many of them, drawn by --seed")
     parser.add_argument(
         "--seed", type=int, default=0, metavar="K", help="of --sample: the same draw for the same K (0)"
     )
@@ -118,7 +116,8 @@ def _day(text: str) -> date:
         raise argparse.ArgumentTypeError(f"{text!r} is no day such as 2025-01-31") from None
 
 
-def _count(text: str) -> int:
+def positive_int(text: str) -> int:
+    """The value of an option that counts."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
     return int(text)
@@ -135,7 +134,7 @@ def _collect(options: argparse.Namespace) -> int:
     pairs = [item for item in found if isinstance(item, Pair)]
     problems = [item for item in found if isinstance(item, InputProblem)]
     for problem in problems:
-        print(f"paichecker: {render.one_line(str(problem))}", file=sys.stderr)
+        tell(problem)
     if pairs:
         _write(pairs, options)
     return 2 if problems else 0
@@ -147,7 +146,7 @@ async def _sample(options: argparse.Namespace) -> int:
     from checker.github.reading import read_each
     from checker.github.sample import draw, linked_pull_requests
 
-    if not _REPOSITORY.fullmatch(options.repo):
+    if not re.fullmatch(REPOSITORY_NAME, options.repo):
         raise UsageError(f"--repo {options.repo}: write it as owner/name")
     if options.output is None:
         raise UsageError("--repo wants a file to write to: -o FILE")
@@ -160,14 +159,14 @@ async def _sample(options: argparse.Namespace) -> int:
         except GitHubError as error:
             raise UsageError(f"--repo {options.repo}: {error}") from None
         drawn = draw(found, options.sample, options.seed)
-        wanted = [n for n in drawn if f"{options.repo.replace('/', '__')}-{n}" not in held]
+        wanted = [n for n in drawn if pair_id(options.repo, n) not in held]
         print(f"paichecker: {len(found)} found, {len(drawn)} drawn, {len(wanted)} to be read", file=sys.stderr)
         with progress_bar("collecting", len(wanted)) as progress:
             async for one in read_each(client, [f"{options.repo}#{n}" for n in wanted], options.as_of):
                 progress.advance(progress.task_ids[0])
                 failed = failed or isinstance(one, InputProblem)
                 if isinstance(one, InputProblem):
-                    print(f"paichecker: {render.one_line(str(one))}", file=sys.stderr)
+                    tell(one)
                 else:
                     _put(options.output, "a", _line(one, options))
     return 2 if failed else 0
@@ -187,8 +186,11 @@ def _ids_of(path: Path) -> set[str]:
 
 
 def _line(pair: Pair, options: argparse.Namespace) -> str:
-    record = write_pair(pair) if options.format == "pair" else write_record(pair)
-    return json.dumps(record, ensure_ascii=False) + "\n"
+    return json.dumps(_record(pair, options), ensure_ascii=False) + "\n"
+
+
+def _record(pair: Pair, options: argparse.Namespace) -> dict[str, Any]:
+    return write_pair(pair) if options.format == "pair" else write_record(pair)
 
 
 async def _read(options: argparse.Namespace) -> list[Pair | InputProblem]:
@@ -199,15 +201,11 @@ async def _read(options: argparse.Namespace) -> list[Pair | InputProblem]:
 
 
 def _write(pairs: Sequence[Pair], options: argparse.Namespace) -> None:
-    write = write_pair if options.format == "pair" else write_record
-    records = [write(pair) for pair in pairs]
     if options.output is not None:
         _put(options.output, "w", "".join(_line(pair, options) for pair in pairs))
         return
-    # JSON has escapes of its own for what an encoding lacks.
-    is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    for record in records:
-        put_out(json.dumps(record, ensure_ascii=not is_utf8) + "\n")
+    for pair in pairs:
+        put_out(json_line(_record(pair, options)))
 
 
 def progress_bar(doing: str, total: int) -> Progress:
@@ -239,6 +237,17 @@ def put_out(text: str) -> None:
         print(text, end="", flush=True)
     except OSError as error:
         raise OutputError from error
+
+
+def json_line(data: Mapping[str, Any]) -> str:
+    """One line for standard output; JSON has escapes of its own for what its encoding lacks."""
+    is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    return json.dumps(data, ensure_ascii=not is_utf8) + "\n"
+
+
+def tell(problem: InputProblem) -> None:
+    """Says what is wrong with one input, on one line of standard error."""
+    print(f"paichecker: {render.one_line(str(problem))}", file=sys.stderr)
 
 
 def _put(path: Path, mode: Literal["a", "w"], text: str) -> None:

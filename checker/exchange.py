@@ -82,9 +82,9 @@ class Exchange:
             turn.booked.append(reply.usage)
         else:
             reply = await self._asked(turn)
-            turn.reply = write_reply(reply)
-            await self._keep(request, reply)
         turn.reply = write_reply(reply)
+        if not turn.stored:
+            await self._keep(request, reply)
         return reply
 
     async def _stored(self, request: Request) -> Reply | None:

@@ -22,7 +22,8 @@ SCHEMA = "paichecker.pair/1"
 
 _STRICT = ConfigDict(extra="forbid")
 
-RepositoryName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$")]
+REPOSITORY_NAME = r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}"
+RepositoryName = Annotated[str, Field(pattern=f"^{REPOSITORY_NAME}$")]
 """`owner/name`. It stands in the names of texts, so nothing else may."""
 
 
@@ -191,6 +192,11 @@ class Pair:
         texts = [*_issue_texts(self.issues, self.repository), *_pull_request_texts(self.pull_request)]
         texts += _related_texts(self)
         return MappingProxyType({text.name: text for text in texts if text.body.strip()})
+
+
+def pair_id(repository: str, number: int) -> str:
+    """The id of a pull request's pair as data sets of the SWE-bench kind write it, e.g. `getmoto__moto-5545`."""
+    return f"{repository.replace('/', '__')}-{number}"
 
 
 def related_name(related: Related, home: str | None) -> str:

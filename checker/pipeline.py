@@ -115,7 +115,8 @@ class _Run:
     async def report(self, *, shortcuts: bool) -> Report:
         if not self.case.pair.issues:
             return verdict.no_linked_issue(self.case, self.backend.name)
-        idle = {**ruled_out(self.case), **unshowable(self.case)} if shortcuts else {}
+        out = ruled_out(self.case)
+        idle = {**out, **unshowable(self.case)} if shortcuts else {}
         reports = await self._phase_one(idle)
         findings, dropped = grounding.findings(reports, self.case)
         clues = (*(clue for report in reports for clue in report.clues), *grounding.passed_over(reports, self.case))
@@ -126,6 +127,7 @@ class _Run:
             self.case,
             backend=self.backend.name,
             reads_intent=self.backend.reads_intent,
+            out=out,
             reports=reports,
             reviews=(coordination, validation),
             findings=findings,

@@ -21,7 +21,6 @@ from checker.report import (
     SignalKind,
     Verdict,
 )
-from checker.shortcuts import ruled_out
 from checker.taxonomy import ANALYZERS, LABELS, Artifact, Label, Role
 
 _REVIEWED_LABELS = tuple(label for label in Label if label is not Label.OTHERS)
@@ -32,6 +31,7 @@ def conclude(
     *,
     backend: str,
     reads_intent: bool,
+    out: Collection[Label],
     reports: tuple[AgentReport, ...],
     reviews: tuple[Review, ...],
     findings: tuple[Finding, ...],
@@ -39,12 +39,15 @@ def conclude(
     clues: tuple[Clue, ...],
     usage: tuple[RoleUsage, ...],
 ) -> Report:
-    """The report. With a label that stands the verdict is misaligned, whatever else failed or was unread."""
+    """The report. With a label that stands the verdict is misaligned, whatever else failed or was unread.
+
+    `out`: the labels that are ruled out mechanically (`checker.shortcuts.ruled_out`).
+    """
     standing = {finding.label for finding in findings}
     doubts = (
         *_failures(reports, reviews),
-        *_unread(case, standing),
-        *_not_shown(case, reports, dropped),
+        *_unread(case, out, standing),
+        *_not_shown(case, dropped),
         *_unproved(dropped),
         *_blocks(clues),
     )
@@ -105,9 +108,8 @@ def _failures(reports: tuple[AgentReport, ...], reviews: tuple[Review, ...]) -> 
     return (*analyzers, *later)
 
 
-def _unread(case: Case, standing: Collection[Label]) -> tuple[str, ...]:
+def _unread(case: Case, out: Collection[Label], standing: Collection[Label]) -> tuple[str, ...]:
     """One sentence for each artifact that an open label lives from and that was not, or not wholly, read."""
-    out = ruled_out(case)
     open_labels: dict[str, list[Label]] = {}
     for label in _REVIEWED_LABELS:
         for artifact in LABELS[label].lives_from:
@@ -117,7 +119,7 @@ def _unread(case: Case, standing: Collection[Label]) -> tuple[str, ...]:
     return tuple(f"{' and '.join(labels)} cannot be ruled out: {what}." for what, labels in open_labels.items())
 
 
-def _not_shown(case: Case, reports: tuple[AgentReport, ...], dropped: tuple[Dropped, ...]) -> tuple[str, ...]:
+def _not_shown(case: Case, dropped: tuple[Dropped, ...]) -> tuple[str, ...]:
     """Texts that did not fit into what a role is shown: what it did not see it cannot rule out."""
     blind = {role: cuts for role, cuts in case.cuts.items() if role in ANALYZERS}
     if any(drop.by == Role.CODE_VALIDATOR for drop in dropped):

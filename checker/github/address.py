@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_NAME = r"[A-Za-z0-9_.-]{1,100}"
+from checker.pair import REPOSITORY_NAME
+
 _NUMBER = r"(?P<number>[1-9][0-9]{0,8})"
-_SHORT = re.compile(rf"(?P<repository>{_NAME}/{_NAME})#{_NUMBER}")
+_SHORT = re.compile(rf"(?P<repository>{REPOSITORY_NAME})#{_NUMBER}")
 _LONG = re.compile(
-    rf"(?i:https?://)?(?P<host>[A-Za-z0-9.:\[\]-]{{1,255}})/(?P<repository>{_NAME}/{_NAME})/pulls?/{_NUMBER}"
+    rf"(?i:https?://)?(?P<host>[A-Za-z0-9.:\[\]-]{{1,255}})/(?P<repository>{REPOSITORY_NAME})/pulls?/{_NUMBER}"
     r"(?:[/?#]\S*)?"
 )
 _LOOKS_LIKE_ONE = re.compile(r"(?i:https?://)|[^/\s]+/[^/\s]+#|[^/\s]+(?:/[^/\s]+){2}/pulls?/[0-9]")

@@ -18,7 +18,7 @@ from checker.github.diff import read_diff
 from checker.github.gaps import Gaps
 from checker.github.linked import head_is_listed, linked, own_commits
 from checker.github.versions import body_at, first_body, first_title, title_at
-from checker.pair import ChangedFile, Comment, Commit, Issue, Pair, PullRequest, Related
+from checker.pair import ChangedFile, Comment, Commit, Issue, Pair, PullRequest, Related, pair_id
 from checker.taxonomy import Artifact
 
 Json = dict[str, Any]
@@ -63,7 +63,7 @@ async def collect(client: Client, address: Address, *, as_of: Moment = "now") ->
     pull_request = _pull_request(node, full_name, diff, mentions, until, gaps)
     unread, partial = gaps.settled()
     return Pair(
-        id=f"{full_name.replace('/', '__')}-{node['number']}",
+        id=pair_id(full_name, node["number"]),
         repository=full_name,
         pull_request=pull_request,
         issues=issues,
