@@ -159,7 +159,7 @@ async def _sample(options: argparse.Namespace) -> int:
         except GitHubError as error:
             raise UsageError(f"--repo {options.repo}: {error}") from None
         drawn = draw(found, options.sample, options.seed)
-        wanted = [n for n in drawn if pair_id(options.repo, n) not in held]
+        wanted = [n for n in drawn if pair_id(options.repo, n).casefold() not in held]
         print(f"paichecker: {len(found)} found, {len(drawn)} drawn, {len(wanted)} to be read", file=sys.stderr)
         with progress_bar("collecting", len(wanted)) as progress:
             async for one in read_each(client, [f"{options.repo}#{n}" for n in wanted], options.as_of):
@@ -173,14 +173,14 @@ async def _sample(options: argparse.Namespace) -> int:
 
 
 def _ids_of(path: Path) -> set[str]:
-    """The ids of the pairs that a file holds; a last line that a stop cut short is taken away."""
+    """The ids, in small letters, of the pairs that a file holds; a last line that a stop cut short is taken away."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         _put(path, "w", "".join(lines[:-1]))
         lines.pop()
     try:
         records = [json.loads(line) for line in lines if line.strip()]
-        return {str(record.get("id", record.get("instance_id"))) for record in records}
+        return {str(record.get("id", record.get("instance_id"))).casefold() for record in records}
     except (ValueError, AttributeError):
         raise UsageError(f"-o {path}: it holds something else than pairs; name another file") from None
 

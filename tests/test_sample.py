@@ -34,6 +34,18 @@ def test_what_a_file_holds_is_not_read_again(serve: Serve, tmp_path: Path, capsy
     assert ids == [f"{REPOSITORY.replace('/', '__')}-{number}" for number in (3, 4)]
 
 
+def test_the_case_in_which_a_repository_is_typed_does_not_count(
+    serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "sample.jsonl"
+    serve(answer)
+    run(capsys, "collect", "--repo", REPOSITORY, "-o", str(target))
+    held = target.read_bytes()
+    status, _, err = run(capsys, "collect", "--repo", REPOSITORY.upper(), "-o", str(target))
+    assert (status, "2 found, 2 drawn, 0 to be read" in err) == (0, True)
+    assert target.read_bytes() == held
+
+
 def test_more_than_search_lists_is_refused_with_what_to_do(
     serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
