@@ -81,13 +81,15 @@ class ModelBackend:
         )
         models = {role: self.models.get(role, self.default_model) for role in Role}
         priced = {name: price for name in set(models.values()) if (price := price_of(name, self.prices))}
-        connections = self.connections(case.pair)
+        connections, reader = self.connections(case.pair), self.reader(case.pair)
         case.transcript.settings |= {
             "can_read": connections.can_read,
+            "can_search": connections.can_search,
+            "can_list": reader.can_list,
             "models": {role.value: name for role, name in models.items()},
             "prices": {name: asdict(price) for name, price in sorted(priced.items())},
         }
-        return ModelSession(case, exchange, models, connections, self.reader(case.pair))
+        return ModelSession(case, exchange, models, connections, reader)
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,7 @@ class Issue:
     mentioned_by: tuple[Related, ...] = ()
     association: str | None = None
     edited: str | None = None
+    labels: tuple[str, ...] = ()
 
     @property
     def description(self) -> str:
@@ -116,7 +117,10 @@ class ChangedFile:
 
 @dataclass(frozen=True)
 class PullRequest:
-    """A pull request. `code_patch` and `test_patch` are unified diffs that together make up its diff."""
+    """A pull request. `code_patch` and `test_patch` are unified diffs that together make up its diff.
+
+    `claimed_pull_requests`: numbers that its texts claim to close and that are pull requests, hence no issues.
+    """
 
     __pydantic_config__ = _STRICT
 
@@ -137,6 +141,8 @@ class PullRequest:
     code_patch: str = ""
     test_patch: str = ""
     files: tuple[ChangedFile, ...] = ()
+    labels: tuple[str, ...] = ()
+    claimed_pull_requests: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

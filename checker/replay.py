@@ -19,7 +19,7 @@ from checker.replies import read_reply
 from checker.report import Report
 from checker.rules import RulesBackend
 from checker.taxonomy import Role
-from checker.tools import Found, Refused
+from checker.tools import Found, Kind, Refused
 
 _UNBOUNDED = 10**12
 
@@ -67,9 +67,11 @@ class _ToolCall(TypedDict):
 class RecordedTools:
     """The agents' tools as they answered then, so that a check over a live GitHub is replayed without one."""
 
-    def __init__(self, calls: list[_ToolCall], *, can_read: bool) -> None:
+    def __init__(self, calls: list[_ToolCall], settings: _Settings) -> None:
         self._calls = calls
-        self.can_read = can_read
+        self.can_read = settings.get("can_read", False)
+        self.can_search = settings.get("can_search", False)
+        self.can_list = settings.get("can_list", False)
 
     async def issue(self, number: int) -> Found:
         """See `checker.tools.Connections`."""
@@ -83,12 +85,21 @@ class RecordedTools:
         """See `checker.tools.Connections`."""
         return self._answered("list_cross_references", number=number)
 
+    async def search(self, words: str, kind: Kind) -> Found:
+        """See `checker.tools.Connections`."""
+        return self._answered("search", words=words, kind=kind)
+
+    async def folder(self, path: str) -> str:
+        """See `checker.tools.FileReader`."""
+        return self._answered("list_folder", path=path).note
+
     async def read(self, path: str, first: int, last: int) -> str:
         """See `checker.tools.FileReader`."""
         return self._answered("read_file", path=path, first=first, last=last).texts[0].body
 
     def _answered(self, name: str, **arguments: Any) -> Found:
-        call = next((c for c in self._calls if c["name"] == name and c["input"] == arguments), None)
+        # A model may leave out an argument that has a default.
+        call = next((c for c in self._calls if c["name"] == name and {**arguments, **c["input"]} == arguments), None)
         if call is None:
             raise Refused("The transcript holds no such call.")
         if call["refused"]:
@@ -102,6 +113,8 @@ class _Settings(TypedDict):
     models: NotRequired[dict[Role, str]]
     prices: NotRequired[dict[str, Price]]
     can_read: NotRequired[bool]
+    can_search: NotRequired[bool]
+    can_list: NotRequired[bool]
 
 
 class _Transcript(TypedDict):
@@ -129,7 +142,7 @@ def _backend(transcript: _Transcript) -> Backend:
     settings = transcript["settings"]
     if "models" not in settings:
         return RulesBackend()
-    tools = RecordedTools(transcript["tool_calls"], can_read=settings.get("can_read", False))
+    tools = RecordedTools(transcript["tool_calls"], settings)
     return ModelBackend(
         RecordedModel(transcript["turns"]),
         connections=lambda _: tools,

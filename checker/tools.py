@@ -31,6 +31,9 @@ class Found:
     note: str = ""
 
 
+Kind = Literal["any", "issue", "pull_request"]
+
+
 class Refused(Exception):
     """A tool cannot do what was asked; the message tells the model why and what it may ask instead."""
 
@@ -51,9 +54,23 @@ class Connections(Protocol):
     async def cross_references(self, number: int) -> Found:
         """Titles and states of what refers to an issue or a pull request. Raises Refused."""
 
+    @property
+    def can_search(self) -> bool:
+        """Whether `search` finds more than a role is shown anyway."""
+
+    async def search(self, words: str, kind: Kind) -> Found:
+        """Titles and states of what holds all of the words. Raises Refused."""
+
 
 class FileReader(Protocol):
     """Reads files as they are at the pull request's head."""
+
+    @property
+    def can_list(self) -> bool:
+        """Whether folders can be listed."""
+
+    async def folder(self, path: str) -> str:
+        """What a folder holds, one entry a line; the root is an empty path. Raises Refused."""
 
     async def read(self, path: str, first: int, last: int) -> str:
         """Lines `first` to `last` of a file, numbered. Raises Refused."""
@@ -61,6 +78,8 @@ class FileReader(Protocol):
 
 class RecordConnections:
     """Connections over what the pair itself holds; whatever else is asked for is said to be unread."""
+
+    can_search = False
 
     def __init__(self, pair: Pair) -> None:
         self._pair = pair
@@ -98,6 +117,10 @@ class RecordConnections:
             "; ".join(self._describe(r) for r in related) or "Nothing refers to it.",
         )
 
+    async def search(self, words: str, kind: Kind) -> Found:
+        """See Connections."""
+        raise Refused("Only this record is at hand; nothing can be searched.")
+
     def _lookup(self, kind: Literal["issue", "pull_request"], number: int) -> Found:
         related = self._related.get((kind, number))
         if related is None:
@@ -114,9 +137,15 @@ class RecordConnections:
 class PatchReader:
     """Files as far as the diff shows them: the lines around its changes, as they are at the head."""
 
+    can_list = False
+
     def __init__(self, pair: Pair) -> None:
         pr = pair.pull_request
         self._files = {f.path: f for diff in (pr.code_patch, pr.test_patch) for f in patches.parse(diff).files}
+
+    async def folder(self, path: str) -> str:
+        """See FileReader."""
+        raise Refused("Only the diff is at hand; no folder can be listed.")
 
     async def read(self, path: str, first: int, last: int) -> str:
         """See FileReader."""
@@ -152,6 +181,15 @@ class _Input(BaseModel):
 
 class _Number(_Input):
     number: int = Field(description="the number, in this repository")
+
+
+class _Words(_Input):
+    words: str = Field(description="words that title, text or comments must all hold; no qualifiers")
+    kind: Kind = "any"
+
+
+class _Folder(_Input):
+    path: str = Field(description="from the root of the repository; empty for the root itself")
 
 
 class _Lines(_Input):
@@ -196,34 +234,43 @@ class Toolbox:
 
 def connection_tools(connections: Connections) -> Toolbox:
     """The PR Connection Analyzer's tools."""
-    return Toolbox(
-        {
-            "get_issue": _tool("get_issue", "Reads an issue.", _Number, lambda a: connections.issue(a.number)),
-            "get_pull_request": _tool(
-                "get_pull_request",
-                "Reads a pull request: merge state, description, files.",
-                _Number,
-                lambda a: connections.pull_request(a.number),
-            ),
-            "list_cross_references": _tool(
-                "list_cross_references",
-                "Lists what refers to an issue or a pull request.",
-                _Number,
-                lambda a: connections.cross_references(a.number),
-            ),
-        }
-    )
+    tools = {
+        "get_issue": _tool("get_issue", "Reads an issue.", _Number, lambda a: connections.issue(a.number)),
+        "get_pull_request": _tool(
+            "get_pull_request",
+            "Reads a pull request: merge state, description, files.",
+            _Number,
+            lambda a: connections.pull_request(a.number),
+        ),
+        "list_cross_references": _tool(
+            "list_cross_references",
+            "Lists what refers to an issue or a pull request.",
+            _Number,
+            lambda a: connections.cross_references(a.number),
+        ),
+    }
+    if connections.can_search:
+        about = "Searches the repository's issues and pull requests."
+        tools["search"] = _tool("search", about, _Words, lambda a: connections.search(a.words, a.kind))
+    return Toolbox(tools)
 
 
 def file_tools(reader: FileReader) -> Toolbox:
-    """The Code Validator's tool."""
+    """The Code Validator's tools."""
 
     async def read(lines: _Lines) -> Found:
         shown = await reader.read(lines.path, lines.first, lines.last)
         return Found((Text(f"file/{plain_path(lines.path)}", Artifact.CODE_PATCH, shown),))
 
+    async def listed(folder: _Folder) -> Found:
+        return Found((), await reader.folder(folder.path))
+
     about = f"Reads lines of a file at the pull request's head, at most {LONGEST_READ}."
-    return Toolbox({"read_file": _tool("read_file", about, _Lines, read)})
+    tools = {"read_file": _tool("read_file", about, _Lines, read)}
+    if reader.can_list:
+        listing = "Lists a folder at the pull request's head."
+        tools["list_folder"] = _tool("list_folder", listing, _Folder, listed)
+    return Toolbox(tools)
 
 
 def _tool(name: str, about: str, input_type: type[_Input], run: Callable[[Any], Awaitable[Found]]) -> Tool:

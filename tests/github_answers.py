@@ -34,7 +34,7 @@ def answer(received: Received) -> Answer:
         return _repository("issueOrPullRequest", _issue() if received.variables["number"] == 2 else None)
     if received.query.startswith("\nquery PullRequests("):
         return graphql({"search": {"issueCount": 2, **_page({"number": 4}, {"number": 3})}})
-    if received.query.startswith("\nquery MentionsOfCommit("):
+    if received.query.startswith("\nquery Search("):
         return graphql({"search": _page()})
     if received.path in (f"/repos/{REPOSITORY}/pulls/{number}" for number in (3, 4)):
         return diff(_DIFF)
@@ -59,7 +59,7 @@ def _written(body: str, when: str, login: str = "mira") -> Json:
 
 def _thread(number: int, title: str, body: str) -> Json:
     empty = {name: _page() for name in ("userContentEdits", "comments", "timelineItems")}
-    about = {"id": f"N{number}", "number": number, "title": title, "includesCreatedEdit": False}
+    about = {"id": f"N{number}", "number": number, "title": title, "includesCreatedEdit": False, "labels": _page()}
     return {**_written(body, "2024-03-01T12:00:00Z"), **about, **empty}
 
 

@@ -28,12 +28,16 @@ _MOST_DIFF_FILES = 300
 
 
 class World:
-    """The repositories, and what goes wrong. `asked` holds each request: a document's name or a path."""
+    """The repositories, and what goes wrong. `asked` holds each request: a document's name or a path.
+
+    `searches` holds what was searched for.
+    """
 
     def __init__(self, *repositories: Repository) -> None:
         self.repositories = {one.name.lower(): one for one in repositories}
         self.fault: Fault = lambda _: None
         self.asked: list[str] = []
+        self.searches: list[str] = []
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:
@@ -42,7 +46,7 @@ class World:
         app.router.add_post("/graphql", self._graphql)
         pull = "/repos/{owner}/{name}/pulls/{number}"
         app.add_routes([web.get(pull, self._diff), web.get(f"{pull}/files", self._files)])
-        app.router.add_get("/repos/{owner}/{name}/contents/{path:.*}", self._contents)
+        app.router.add_get("/repos/{owner}/{name}/contents{path:(/.*)?}", self._contents)
         async with TestServer(app) as server:
             base = str(server.make_url("")).rstrip("/")
             async with connect(Host(rest=base, graphql=f"{base}/graphql"), "a-token", wait=_no_wait) as client:
@@ -90,7 +94,7 @@ class World:
     async def _contents(self, request: web.Request) -> web.Response:
         """docs.github.com/rest/repos/contents: a folder is a list; past 1 MB there is no content."""
         repository, _ = self._found(request)
-        held = repository.contents.get(request.match_info["path"])
+        held = repository.contents.get(request.match_info["path"].strip("/"))
         if held is None:
             return web.json_response({"message": "Not Found"}, status=404)
         if isinstance(held, bytes):
@@ -152,14 +156,17 @@ def _node(world: World, id: str) -> Json:  # noqa: A002
 
 
 def _search(world: World, query: str, **_: Any) -> list[Json]:
-    """`repo:owner/name` and words, each of which a title, body or comment must hold."""
-    repository, *words = query.split()
-    texts = {
-        one["id"]: _words_of(one)
+    """`repo:owner/name`, `is:issue` or `is:pr`, and words, each of which a title, body or comment must hold."""
+    world.searches.append(query)
+    repository, *words = query.replace('"', "").lower().split()
+    kind = {"is:issue": "Issue", "is:pr": "PullRequest"}.get(words[0]) if words else None
+    return [
+        one
         for one in world._threads()
         if f"repo:{one['repository']['nameWithOwner']}" == repository
-    }
-    return [one for one in world._threads() if all(word in texts.get(one["id"], "") for word in words)]
+        and kind in (None, one["__typename"])
+        and all(word in _words_of(one).lower() for word in words[bool(kind) :])
+    ]
 
 
 def _words_of(thread: Json) -> str:

@@ -87,6 +87,11 @@ def renamed(day: float, previous: str) -> Json:
     return {"__typename": "RenamedTitleEvent", "createdAt": at(day), "previousTitle": previous}
 
 
+def acted(event: str, login: str, day: float = 6) -> Json:
+    """What somebody did: `ClosedEvent`, `MergedEvent`, `LabeledEvent`, `AssignedEvent`."""
+    return {"__typename": event, "createdAt": at(day), "actor": person(login)}
+
+
 def referred(source: Json, day: float = 6) -> Json:
     return {"__typename": "CrossReferencedEvent", "createdAt": at(day), "source": source}
 
@@ -151,6 +156,7 @@ class Repository:
             "timelineItems": [],
             "userContentEdits": [],
             "includesCreatedEdit": False,
+            "labels": [],
         }
 
 

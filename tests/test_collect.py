@@ -9,6 +9,7 @@ from github_loopback import World, read
 from github_world import (
     HOME,
     Repository,
+    acted,
     at,
     comment,
     commit,
@@ -24,10 +25,12 @@ from github_world import (
     thread,
 )
 
+from checker import signals
 from checker.github import documents
 from checker.github.client import NotFoundError
 from checker.github.collect import Moment
 from checker.pair import Pair, Related, read_pair, write_pair
+from checker.report import SignalKind
 from checker.taxonomy import Artifact
 
 pytestmark = needs_schema
@@ -53,7 +56,7 @@ def _all_documents() -> list[str]:
         for kind, connections in documents.CONNECTIONS.items()
         for connection in connections
     ]
-    return [documents.PULL_REQUEST, documents.ISSUE, documents.MENTIONS_OF_COMMIT, documents.PULL_REQUESTS, *further]
+    return [documents.PULL_REQUEST, documents.ISSUE, documents.SEARCH, documents.PULL_REQUESTS, *further]
 
 
 def test_every_document_is_valid_in_githubs_published_schema() -> None:
@@ -234,6 +237,39 @@ async def test_five_digits_are_a_number_and_a_pull_requests_number_is_no_issue(h
     pair = await read(World(home))
     assert numbers(pair) == [(HOME, 12345)]
     assert pair.partial == ()
+    assert pair.pull_request.claimed_pull_requests == (110,)
+    beyond = [s.detail["number"] for s in signals.read(pair) if s.kind is SignalKind.CLOSING_REFERENCE and s.weighty]
+    assert beyond == [99999]
+
+
+async def test_labels_of_issue_and_pull_request_are_read(home: Repository) -> None:
+    home.issue(12, labels=[{"name": "bug"}, {"name": "good first issue"}])
+    home.pull(101, body="Fixes #12", labels=[{"name": "parser"}])
+    pair = await read(World(home))
+    assert (pair.issues[0].labels, pair.pull_request.labels) == (("bug", "good first issue"), ("parser",))
+
+
+async def test_who_acted_as_a_maintainer_is_one_whatever_github_says_of_them(home: Repository) -> None:
+    said = [comment("Do it so.", author=who, role=role) for who, role in (("mona", "NONE"), ("sue", "CONTRIBUTOR"))]
+    said += [
+        comment("Me too.", author="rita"),
+        comment("Mine.", author="olga", role="OWNER"),
+        comment("?", author=None),
+    ]
+    acts = [acted("ClosedEvent", "rita"), acted("LabeledEvent", "mona"), acted("AssignedEvent", "olga")]
+    home.issue(12, comments=said, timelineItems=acts)
+    merged = [acted("MergedEvent", "theo"), {**acted("LabeledEvent", "x"), "actor": None}]
+    own = comment("Merging.", author="theo", role="CONTRIBUTOR")
+    home.pull(101, body="Fixes #12", author=person("theo"), comments=[own], timelineItems=merged)
+    pair = await read(World(home))
+    assert [(c.author, c.association) for c in pair.issues[0].comments] == [
+        ("mona", "COLLABORATOR"),
+        ("sue", "CONTRIBUTOR"),
+        ("rita", "NONE"),
+        ("olga", "OWNER"),
+        ("ghost", "NONE"),
+    ]
+    assert pair.pull_request.comments[0].association == "COLLABORATOR"
 
 
 async def test_code_quotes_and_html_comments_link_nothing(home: Repository) -> None:
@@ -300,7 +336,7 @@ async def test_what_names_the_merge_commit_is_found_by_search(home: Repository) 
     world = World(home)
     pair = await read(world)
     assert [(r.kind, r.number) for r in pair.pull_request.merge_mentioned_by] == [("issue", 80), ("pull_request", 81)]
-    world.fault = lambda asked: web.Response(status=502) if "query MentionsOfCommit" in asked else None
+    world.fault = lambda asked: web.Response(status=502) if "query Search" in asked else None
     assert (await read(world)).unread == (Artifact.MERGE_REFERENCES,)
 
 

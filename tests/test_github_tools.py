@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 
 import pytest
@@ -80,6 +81,53 @@ async def test_what_refers_to_an_issue_or_a_pull_request_is_listed_but_for_priva
         "issue 5 of other/tools (open): Totals",
     ]
     assert to_pull.note == "issue 11 (open): Comments are not skipped"
+
+
+async def test_a_search_lists_what_holds_all_words_by_kind(client: Client, home: Repository) -> None:
+    home.pull(91, "Skip comments", "As in #11.")
+    home.issue(12, "Skipped tests")
+    tools = connection_tools(GitHubConnections(client, PAIR))
+    found = {
+        kind: (await tools.call("search", {"words": "comments, skip!", **({"kind": kind} if kind else {})})).note
+        for kind in ("", "issue", "pull_request")
+    }
+    issue, pull = "issue 11 (open): Comments are not skipped", "pull request 91 (open): Skip comments"
+    assert found == {"": f"{issue}\n{pull}", "issue": issue, "pull_request": pull}
+    assert (await tools.call("search", {"words": "haystack"})).note == 'Nothing holds all of these words: "haystack"'
+
+
+async def test_a_search_cannot_leave_the_repository(client: Client, world: World, home: Repository) -> None:
+    tools = connection_tools(GitHubConnections(client, PAIR))
+    for words in (
+        "repo:acme/vault secret",
+        'x" OR repo:acme/vault "',
+        "-repo:acme/widgets user:acme",
+        "(a OR b) NOT c",
+    ):
+        await tools.call("search", {"words": words})
+    for query in world.searches:
+        outside = re.sub(r'"[^"]*"', "", query).split()
+        assert outside == ["repo:acme/widgets"], query
+    assert len(world.searches) == 4
+    with pytest.raises(Refused, match="Give one word"):
+        await tools.call("search", {"words": "::  --"})
+
+
+async def test_a_folder_lists_its_entries_with_what_they_are(client: Client, home: Repository) -> None:
+    tree = "https://api.github.com/repos/other/lib/git/trees/abc"
+    entries = [
+        {"path": "src/a.py", "type": "file", "git_url": "https://api.github.com/repos/acme/widgets/git/blobs/1"},
+        {"path": "src/lib", "type": "file", "git_url": tree},
+        {"path": "src/inner", "type": "dir", "git_url": tree},
+    ]
+    home.contents |= {"src": entries, "": entries[:1], "a.py": b"1", "many": entries[:1] * 250}
+    files = GitHubFiles(client, PAIR)
+    assert await files.folder("src") == "src/a.py (file)\nsrc/lib (submodule)\nsrc/inner (dir)"
+    assert await files.folder("") == "src/a.py (file)"
+    assert (await files.folder("many")).endswith("There are 250 entries; the first 200 are listed.")
+    for path, said in (("a.py", "use read_file"), ("gone", "gone could not be read"), ("../x", "without '.'")):
+        with pytest.raises(Refused, match=said):
+            await files.folder(path)
 
 
 @pytest.mark.parametrize("many", [60, 130])

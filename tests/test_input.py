@@ -176,7 +176,7 @@ def full_pair() -> Pair:
     comment = Comment("body", "ann", "MEMBER", True, at, "https://x.test/1", "src/a.py", 3)
     related = Related(12, "t", "pull_request", "ann/tool", "closed", True, east, "https://x.test/2")
     issue = Issue(
-        7, "body", "title", "ann/other", "bob", at, "https://x.test/3", (comment,), (related,), "MEMBER", "new"
+        7, "body", "title", "ann/other", "bob", at, "https://x.test/3", (comment,), (related,), "MEMBER", "new", ("bug",)
     )
     file = ChangedFile("src/a.py", "renamed", 1, 2, "@@", "src/b.py", "0123abc", BLOB)
     pull = PullRequest(
@@ -197,6 +197,8 @@ def full_pair() -> Pair:
         code_patch="diff",
         test_patch="diff",
         files=(file,),
+        labels=("parser",),
+        claimed_pull_requests=(8,),
     )
     return Pair(
         id="ann__tool-9",

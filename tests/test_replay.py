@@ -39,7 +39,7 @@ from checker.replies import SqliteReplies
 from checker.report import Report, write_report
 from checker.rules import RulesBackend
 from checker.taxonomy import Artifact, Label, Role
-from checker.tools import Found, Refused
+from checker.tools import Found, Kind, Refused
 from checker.transcript import Transcript
 
 CREEP = yes("SC-2", "pr/description", "This PR also adds support for wildcards in `getIn`:")
@@ -145,14 +145,24 @@ async def test_a_transcript_replays_to_the_same_report_to_the_letter(
 class LiveConnections(HeldConnections):
     """Stands for a GitHub that can be asked during the check and is gone at the replay."""
 
+    can_search = True
+
     async def pull_request(self, number: int) -> Found:
         body = "Add wildcards\nThis one added wildcards before."
         read = Text(f"related/pr/{number}", Artifact.ISSUE_TIMELINE, body, created_at=datetime(2024, 5, 1, tzinfo=UTC))
         return Found((read,), f"pull request {number}, merged.")
 
+    async def search(self, words: str, kind: Kind) -> Found:
+        return Found((), f"{kind} with {words}: pull request 700.")
+
 
 class LiveFiles:
     """The same for files."""
+
+    can_list = True
+
+    async def folder(self, path: str) -> str:
+        return f"{path}/path.ts (file)"
 
     async def read(self, path: str, first: int, last: int) -> str:
         if path == "gone.ts":
@@ -161,8 +171,12 @@ class LiveFiles:
 
 
 async def test_a_check_with_live_tools_replays_without_them(tmp_path: Path) -> None:
-    earlier = ToolCalls([("get_pull_request", {"number": 700}), ("get_issue", {"number": 9_999})])
-    files = ToolCalls([(("read_file"), {"path": p, "first": 1, "last": 3}) for p in ("src/path.ts", "gone.ts")])
+    searched = ("search", {"words": "wildcards"})
+    earlier = ToolCalls([searched, ("get_pull_request", {"number": 700}), ("get_issue", {"number": 9_999})])
+    files = ToolCalls(
+        [("list_folder", {"path": "src"})]
+        + [(("read_file"), {"path": p, "first": 1, "last": 3}) for p in ("src/path.ts", "gone.ts")]
+    )
     follows = connection(follow_up=yes("FP-2", "related/pr/700", "This one added wildcards before."))
     turns = {
         "pr_connection_analyzer": [earlier, follows],

@@ -6,7 +6,7 @@ What could not be read, or was not read to its end, is named in the pair's `unre
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from checker.github.client import Client, GitHubError, NotFoundError
 from checker.github.diff import read_diff
 from checker.github.gaps import Gaps
 from checker.github.linked import head_is_listed, linked, own_commits
+from checker.github.roles import association, maintainers
 from checker.github.versions import body_at, first_body, first_title, title_at
 from checker.pair import ChangedFile, Comment, Commit, Issue, Pair, PullRequest, Related, pair_id
 from checker.taxonomy import Artifact
@@ -26,6 +27,7 @@ Moment = Literal["now", "merge"] | datetime
 
 _GHOST = "ghost"
 _MOST_PAGES = 100
+_A_PULL_REQUEST: Literal["pull request"] = "pull request"
 _PART_OF_PULL_REQUEST = {
     "comments": Artifact.PR_COMMENTS,
     "reviews": Artifact.PR_REVIEWS,
@@ -55,12 +57,12 @@ async def collect(client: Client, address: Address, *, as_of: Moment = "now") ->
     await _complete(client, node, "PullRequest", _PART_OF_PULL_REQUEST, gaps)
     until = _moment(as_of, node)
     full_name = repository["nameWithOwner"]
-    issues, diff, mentions = await asyncio.gather(
+    (issues, claimed), diff, mentions = await asyncio.gather(
         _issues(client, node, full_name, until, gaps),
         read_diff(client, full_name, node["number"], node["changedFiles"], gaps),
         _merge_mentions(client, full_name, node, gaps),
     )
-    pull_request = _pull_request(node, full_name, diff, mentions, until, gaps)
+    pull_request = _pull_request(node, full_name, diff, mentions, claimed, until, gaps)
     unread, partial = gaps.settled()
     return Pair(
         id=pair_id(full_name, node["number"]),
@@ -130,17 +132,29 @@ async def _further_pages(client: Client, node_id: str, kind: str, connection: do
     raise GitHubError(f"{connection.field} was not read to its end.")
 
 
-async def _issues(client: Client, node: Json, repository: str, until: datetime, gaps: Gaps) -> tuple[Issue, ...]:
-    """The linked issues in order: GitHub's own links first, then what title, body and own commits claim."""
+async def _issues(
+    client: Client, node: Json, repository: str, until: datetime, gaps: Gaps
+) -> tuple[tuple[Issue, ...], tuple[int, ...]]:
+    """The linked issues in order: GitHub's own links first, then what title, body and own commits claim.
+
+    And the numbers among them that are pull requests of this repository.
+    """
     wanted = linked(node, repository)
     read = await asyncio.gather(*(_issue(client, *one, repository, until, gaps) for one in wanted))
     # Two names may lead to one repository: one that was renamed.
-    found = {(issue.repository, issue.number): issue for issue in read if issue is not None}
-    return tuple(found.values())
+    found = {(issue.repository, issue.number): issue for issue in read if isinstance(issue, Issue)}
+    pull_requests = [
+        number
+        for (where, number), one in zip(wanted, read, strict=True)
+        if one is _A_PULL_REQUEST and where == repository
+    ]
+    return tuple(found.values()), tuple(pull_requests)
 
 
-async def _issue(client: Client, where: str, number: int, home: str, until: datetime, gaps: Gaps) -> Issue | None:
-    """One issue; None for a number that is a pull request or nothing. Another repository's is read only if public."""
+async def _issue(
+    client: Client, where: str, number: int, home: str, until: datetime, gaps: Gaps
+) -> Issue | Literal["pull request"] | None:
+    """One issue; None for a number that is nothing. Another repository's is read only if public."""
     owner, _, name = where.partition("/")
     try:
         data, errors = await client.query(documents.ISSUE, owner=owner, name=name, number=number)
@@ -154,8 +168,10 @@ async def _issue(client: Client, where: str, number: int, home: str, until: date
         return _closed(where, number, gaps)
     if node is None and any(error.get("type") != "NOT_FOUND" for error in errors):
         return _closed(where, number, gaps)
-    if node is None or node["__typename"] != "Issue":
+    if node is None:
         return None
+    if node["__typename"] != "Issue":
+        return _A_PULL_REQUEST
     gaps.note(errors, _PART_OF_ISSUE)
     await _complete(client, node, "Issue", _PART_OF_ISSUE, gaps)
     return _as_issue(node, repository["nameWithOwner"], until, gaps)
@@ -172,6 +188,7 @@ def _as_issue(node: Json, repository: str, until: datetime, gaps: Gaps) -> Issue
     if not (is_first and is_known):
         gaps.partial.add(Artifact.ISSUE_DESCRIPTION)
     edited = f"{title_at(node, until)}\n{later}"
+    known = maintainers(node)
     return Issue(
         number=node["number"],
         repository=repository,
@@ -179,10 +196,11 @@ def _as_issue(node: Json, repository: str, until: datetime, gaps: Gaps) -> Issue
         body=body,
         edited=edited if edited != f"{title}\n{body}" else None,
         author=_login(node),
-        association=node["authorAssociation"],
+        association=association(node, known),
         created_at=_time(node["createdAt"]),
         url=node["url"],
-        comments=_comments(node["comments"]["nodes"], until),
+        labels=_labels(node),
+        comments=_comments(node["comments"]["nodes"], known, until),
         mentioned_by=_mentions(node["timelineItems"]["nodes"], repository),
     )
 
@@ -191,12 +209,16 @@ def _login(node: Json) -> str:
     return str(node["author"]["login"]) if node.get("author") else _GHOST
 
 
-def _comment(node: Json, **place: Any) -> Comment:
+def _labels(node: Json) -> tuple[str, ...]:
+    return tuple(label["name"] for label in (node["labels"] or {"nodes": ()})["nodes"] if label)
+
+
+def _comment(node: Json, known: Collection[str], **place: Any) -> Comment:
     author = node.get("author") or {}
     return Comment(
         body=node["body"],
         author=_login(node),
-        association=node["authorAssociation"],
+        association=association(node, known),
         is_bot=author.get("__typename") == "Bot",
         created_at=_time(node.get("createdAt") or node["submittedAt"]),
         url=node["url"],
@@ -204,8 +226,8 @@ def _comment(node: Json, **place: Any) -> Comment:
     )
 
 
-def _comments(nodes: Iterable[Json], until: datetime) -> tuple[Comment, ...]:
-    written = (_comment(node) for node in nodes if node.get("createdAt") or node.get("submittedAt"))
+def _comments(nodes: Iterable[Json], known: Collection[str], until: datetime) -> tuple[Comment, ...]:
+    written = (_comment(node, known) for node in nodes if node.get("createdAt") or node.get("submittedAt"))
     return _in_time(written, until)
 
 
@@ -246,7 +268,7 @@ async def _merge_mentions(client: Client, repository: str, node: Json, gaps: Gap
         return ()
     words = f"repo:{repository} {commit['oid'][:12]}"
     try:
-        data, errors = await client.query(documents.MENTIONS_OF_COMMIT, words=words)
+        data, errors = await client.query(documents.SEARCH, words=words)
     except GitHubError:
         gaps.unread.add(Artifact.MERGE_REFERENCES)
         return ()
@@ -256,20 +278,29 @@ async def _merge_mentions(client: Client, repository: str, node: Json, gaps: Gap
 
 
 def _pull_request(
-    node: Json, repository: str, diff: str, merge_mentions: tuple[Related, ...], until: datetime, gaps: Gaps
+    node: Json,
+    repository: str,
+    diff: str,
+    merge_mentions: tuple[Related, ...],
+    claimed: tuple[int, ...],
+    until: datetime,
+    gaps: Gaps,
 ) -> PullRequest:
     code, test = patches.split(diff)
+    known = maintainers(node)
     body, is_known = body_at(node, until)
     if not is_known:
         gaps.partial.add(Artifact.PR_DESCRIPTION)
     if not head_is_listed(node):
         gaps.partial.add(Artifact.PR_COMMITS)
     threads = (
-        _comment(comment, path=thread["path"], line=thread["line"] or thread["originalLine"])
+        _comment(comment, known, path=thread["path"], line=thread["line"] or thread["originalLine"])
         for thread in node["reviewThreads"]["nodes"]
         for comment in thread["comments"]["nodes"]
     )
-    reviews = (_comment(review) for review in node["reviews"]["nodes"] if review["submittedAt"] and review["body"])
+    reviews = (
+        _comment(review, known) for review in node["reviews"]["nodes"] if review["submittedAt"] and review["body"]
+    )
     return PullRequest(
         number=node["number"],
         title=title_at(node, until),
@@ -280,7 +311,8 @@ def _pull_request(
         base_sha=node["baseRefOid"],
         head_sha=node["headRefOid"],
         url=node["url"],
-        comments=_comments(node["comments"]["nodes"], until),
+        labels=_labels(node),
+        comments=_comments(node["comments"]["nodes"], known, until),
         reviews=_in_time((*reviews, *threads), until),
         commits=tuple(_commit(commit) for commit in own_commits(node)),
         mentioned_by=_mentions(node["timelineItems"]["nodes"], repository),
@@ -288,6 +320,7 @@ def _pull_request(
         code_patch=code,
         test_patch=test,
         files=tuple(_file(f) for f in node["files"]["nodes"]),
+        claimed_pull_requests=claimed,
     )
 
 

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 _AUTHOR = "author { __typename login }"
+_ACTOR = "actor { __typename login }"
+# An issue or a pull request has at most 100 (docs.github.com, "Managing labels").
+_LABELS = "labels(first: 100) { nodes { name } }"
 _PAGE = "pageInfo { hasNextPage endCursor }"
 # `state` has another type in each, and one selection may not hold both under one name.
 _SUBJECT = "number title url repository { nameWithOwner isPrivate }"
@@ -26,6 +29,7 @@ _SELECTIONS = {
     "edit": "editedAt diff",
     "event": (
         "__typename ... on RenamedTitleEvent { createdAt previousTitle }"
+        f" ... on ClosedEvent {{ {_ACTOR} }} ... on LabeledEvent {{ {_ACTOR} }} ... on AssignedEvent {{ {_ACTOR} }}"
         " ... on CrossReferencedEvent { createdAt source {"
         f" __typename ... on PullRequest {{ {_PULL_REQUEST} }} ... on Issue {{ {_ISSUE} }} }} }}"
     ),
@@ -48,13 +52,18 @@ class Connection:
 
 
 _THREAD_COMMENTS = Connection("comments", _SELECTIONS["thread_comment"], 50)
-_EVENTS = ", itemTypes: [CROSS_REFERENCED_EVENT, RENAMED_TITLE_EVENT]"
+_EVENTS = "CROSS_REFERENCED_EVENT, RENAMED_TITLE_EVENT, CLOSED_EVENT, LABELED_EVENT, ASSIGNED_EVENT"
 
 EDITS = Connection("userContentEdits", _SELECTIONS["edit"])
 FILES = Connection("files", _SELECTIONS["file"])
 COMMENTS = Connection("comments", _SELECTIONS["comment"])
 CLOSING = Connection("closingIssuesReferences", _SELECTIONS["closing"])
-TIMELINE = Connection("timelineItems", _SELECTIONS["event"], arguments=_EVENTS)
+TIMELINE = Connection("timelineItems", _SELECTIONS["event"], arguments=f", itemTypes: [{_EVENTS}]")
+PULL_REQUEST_TIMELINE = Connection(
+    "timelineItems",
+    f"{_SELECTIONS['event']} ... on MergedEvent {{ {_ACTOR} }}",
+    arguments=f", itemTypes: [{_EVENTS}, MERGED_EVENT]",
+)
 PULL_REQUEST_CONNECTIONS = (
     EDITS,
     COMMENTS,
@@ -63,7 +72,7 @@ PULL_REQUEST_CONNECTIONS = (
     Connection("commits", _SELECTIONS["commit"]),
     FILES,
     CLOSING,
-    TIMELINE,
+    PULL_REQUEST_TIMELINE,
 )
 ISSUE_CONNECTIONS = (EDITS, COMMENTS, TIMELINE)
 THREAD_CONNECTIONS = (_THREAD_COMMENTS,)
@@ -84,7 +93,7 @@ query PullRequest($owner: String!, $name: String!, $number: Int!) {{
     nameWithOwner isPrivate
     pullRequest(number: $number) {{
       id number title body url createdAt mergedAt state baseRefOid headRefOid changedFiles authorAssociation
-      includesCreatedEdit {_AUTHOR} mergeCommit {{ oid }} {_all(PULL_REQUEST_CONNECTIONS)}
+      includesCreatedEdit {_AUTHOR} mergeCommit {{ oid }} {_LABELS} {_all(PULL_REQUEST_CONNECTIONS)}
     }}
   }}
 }}"""
@@ -95,17 +104,17 @@ query Issue($owner: String!, $name: String!, $number: Int!) {{
     nameWithOwner isPrivate
     issueOrPullRequest(number: $number) {{
       __typename
-      ... on PullRequest {{ body {_PULL_REQUEST} changedFiles {FILES.select()} {TIMELINE.select()} }}
+      ... on PullRequest {{ body {_PULL_REQUEST} changedFiles {FILES.select()} {PULL_REQUEST_TIMELINE.select()} }}
       ... on Issue {{
         id body createdAt authorAssociation includesCreatedEdit {_ISSUE}
-        {_AUTHOR} {_all(ISSUE_CONNECTIONS)}
+        {_AUTHOR} {_LABELS} {_all(ISSUE_CONNECTIONS)}
       }}
     }}
   }}
 }}"""
 
-MENTIONS_OF_COMMIT = f"""
-query MentionsOfCommit($words: String!) {{
+SEARCH = f"""
+query Search($words: String!) {{
   search(type: ISSUE, query: $words, first: 50) {{
     nodes {{ __typename ... on PullRequest {{ {_PULL_REQUEST} }} ... on Issue {{ {_ISSUE} }} }} {_PAGE}
   }}

@@ -20,19 +20,21 @@ _LEADING_NUMBER = re.compile(r"#?(\d{3,6})[\s:,-]")
 def read_references(pair: Pair) -> Iterator[Signal]:
     """Closing and other references of the pull request, and what a later title says of it."""
     stated = stated_numbers(pair)
+    pull_requests = pair.pull_request.claimed_pull_requests
     claimed = {r.number for t, r in _own_references(pair) if r.relation in _CLAIMS and not is_merged_in(t, pair)}
+    several = len(claimed.difference(pull_requests)) > 1
     seen: set[tuple[str, int, Relation]] = set()
     for text, reference in _own_references(pair):
         key = (text.name, reference.number, reference.relation)
         if key not in seen and len(seen) < 4 * MOST_PER_KIND:
             seen.add(key)
-            is_own = not is_merged_in(text, pair)
-            several = len(claimed) > 1
-            yield _reference_signal(text, reference, stated, pair.repository, own=is_own, several=several)
-    own = pair.pull_request.number
+            # A pull request's number is no issue, whatever is claimed of it.
+            own = not is_merged_in(text, pair) and reference.number not in pull_requests
+            yield _reference_signal(text, reference, stated, pair.repository, own=own, several=several)
+    number = pair.pull_request.number
     for related, _ in mentions(pair):
         for reference in references(related.title, title=True):
-            if reference.number in (own, *stated) and reference.relation in (
+            if reference.number in (number, *stated) and reference.relation in (
                 Relation.REGRESSION_FROM,
                 Relation.REVERTS,
             ):
