@@ -19,9 +19,9 @@ from rich.progress import Progress
 from checker import __version__, render, transcript
 from checker.agents import DEFAULT_MODEL
 from checker.backends import BackendChoice, UsageError, choose_backend, with_live_tools
-from checker.collect_command import (
+from checker.collect_command import add_collect
+from checker.console import (
     OutputError,
-    add_collect,
     add_github_options,
     github,
     json_line,
@@ -192,7 +192,7 @@ async def _read_and_check(
             from checker.github.reading import read_addresses
 
             client = await stack.enter_async_context(github(options))
-            read = await read_addresses(client, addresses, options.as_of)
+            read = await read_addresses(client, addresses, options.as_of or "now")
             backend = with_live_tools(backend, client, {pair.id for pair in read if isinstance(pair, Pair)})
             held = {item.id for item in found if isinstance(item, Pair)}
             found += [item for item in read if not (isinstance(item, Pair) and item.id in held)]

@@ -1,32 +1,22 @@
-"""`paichecker collect`: pairs from GitHub into a file, and what `check` shares with it."""
+"""`paichecker collect`: pairs from GitHub into a file; by address, a repository's sample, or what records lack."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
-import os
 import re
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from datetime import date, datetime
+from collections.abc import AsyncIterator, Sequence
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-from checker import render
 from checker.backends import UsageError
-from checker.datasets.files import InputProblem
+from checker.console import add_github_options, github, json_line, positive_int, progress_bar, put_out, tell
+from checker.datasets.files import InputProblem, read_files
 from checker.datasets.paper import write_record
-from checker.github.address import AddressError
 from checker.pair import REPOSITORY_NAME, Pair, pair_id, write_pair
-
-if TYPE_CHECKING:
-    from checker.github.client import Client
-    from checker.github.collect import Moment
 
 _EPILOG = """\
 The token is taken from --token-file, GITHUB_TOKEN or GH_TOKEN; GitHub asks for one also to read what is public. An
@@ -36,8 +26,10 @@ examples:
   paichecker collect owner/repo#123 -o pair.jsonl
   paichecker collect https://github.com/owner/repo/pull/123 --as-of merge --format paper -o pairs.jsonl
   paichecker collect --repo owner/repo --state merged --since 2025-01-01 --sample 100 --seed 7 -o sample.jsonl
+  paichecker collect --complete records.jsonl -o whole.jsonl
 
-With --repo each pair is written as soon as it is read; a second run with the same -o goes on where the first stopped.
+With --repo and --complete each pair is written as soon as it is read; a second run with the same -o goes on where the
+first stopped. --complete keeps what a record holds and reads what it names as missing or in part, as of the merge.
 """
 
 
@@ -52,6 +44,7 @@ def add_collect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser.add_argument(
         "--repo", metavar="OWNER/NAME", help="instead: this repository's pull requests with a linked issue"
     )
+    parser.add_argument("--complete", metavar="FILE", help="instead: this file's pairs, with what they lack read")
     parser.add_argument("--state", choices=("open", "merged"), default="merged", help="of --repo: which (merged)")
     parser.add_argument("--since", type=_day, metavar="DATE", help="of --repo: merged, or opened, from this day on")
     parser.add_argument("--sample", type=positive_int, metavar="N", help="of --repo: so many of them, drawn by --seed")
@@ -63,52 +56,6 @@ def add_collect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add_github_options(parser)
 
 
-def add_github_options(parser: argparse.ArgumentParser) -> None:
-    """What every command has that reads GitHub."""
-    parser.add_argument(
-        "--as-of", type=moment, default="now", metavar="WHEN", help="now, merge, or a time with its zone"
-    )
-    parser.add_argument("--token-file", type=Path, metavar="FILE", help="where the token for GitHub stands")
-    parser.add_argument("--verbose", action="store_true", help="say how many requests were made")
-
-
-def moment(text: str) -> Moment:
-    """The value of --as-of."""
-    if text == "now":
-        return "now"
-    if text == "merge":
-        return "merge"
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        time = None
-    if time is None or time.tzinfo is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither now, merge, nor a time such as 2024-05-01T12:00:00Z")
-    return time
-
-
-@asynccontextmanager
-async def github(options: argparse.Namespace) -> AsyncIterator[Client]:
-    """A client as the options and the environment say; waits and, if asked for, the count are told."""
-    from checker.github.client import connect
-    from checker.github.reading import Access, TokenError
-
-    try:
-        access = Access.from_environment(os.environ, options.token_file)
-    except (TokenError, AddressError) as error:
-        raise UsageError(str(error)) from None
-    async with connect(access.host, access.token, wait=_wait) as client:
-        yield client
-        if options.verbose:
-            print(f"paichecker: {client.requests} requests to {access.host.web}", file=sys.stderr)
-
-
-async def _wait(seconds: float, why: str) -> None:
-    if seconds >= 5:
-        print(f"paichecker: {why}; waiting {seconds:.0f} s", file=sys.stderr)
-    await asyncio.sleep(seconds)
-
-
 def _day(text: str) -> date:
     try:
         return date.fromisoformat(text)
@@ -116,18 +63,11 @@ def _day(text: str) -> date:
         raise argparse.ArgumentTypeError(f"{text!r} is no day such as 2025-01-31") from None
 
 
-def positive_int(text: str) -> int:
-    """The value of an option that counts."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
-    return int(text)
-
-
 def _collect(options: argparse.Namespace) -> int:
-    if bool(options.addresses) == bool(options.repo):
-        raise UsageError("name ADDRESSes, or a repository with --repo (see paichecker collect --help)")
-    if options.repo:
-        return asyncio.run(_sample(options))
+    if sum(map(bool, (options.addresses, options.repo, options.complete))) != 1:
+        raise UsageError("name ADDRESSes, or --repo, or --complete, one of the three (see paichecker collect --help)")
+    if options.repo or options.complete:
+        return asyncio.run(_sample(options) if options.repo else _complete(options))
     if options.output is not None:
         _put(options.output, "a", "")  # before anything is asked: what cannot be written would be read for nothing
     found = asyncio.run(_read(options))
@@ -148,11 +88,7 @@ async def _sample(options: argparse.Namespace) -> int:
 
     if not re.fullmatch(REPOSITORY_NAME, options.repo):
         raise UsageError(f"--repo {options.repo}: write it as owner/name")
-    if options.output is None:
-        raise UsageError("--repo wants a file to write to: -o FILE")
-    _put(options.output, "a", "")
-    held = _ids_of(options.output)
-    failed = False
+    held = _held(options)
     async with github(options) as client:
         try:
             found = await linked_pull_requests(client, options.repo, options.state, options.since)
@@ -161,15 +97,52 @@ async def _sample(options: argparse.Namespace) -> int:
         drawn = draw(found, options.sample, options.seed)
         wanted = [n for n in drawn if pair_id(options.repo, n).casefold() not in held]
         print(f"paichecker: {len(found)} found, {len(drawn)} drawn, {len(wanted)} to be read", file=sys.stderr)
-        with progress_bar("collecting", len(wanted)) as progress:
-            async for one in read_each(client, [f"{options.repo}#{n}" for n in wanted], options.as_of):
-                progress.advance(progress.task_ids[0])
-                failed = failed or isinstance(one, InputProblem)
-                if isinstance(one, InputProblem):
-                    tell(one)
-                else:
-                    _put(options.output, "a", _line(one, options))
+        each = read_each(client, [f"{options.repo}#{n}" for n in wanted], options.as_of or "now")
+        return await _add_each(each, len(wanted), options)
+
+
+async def _complete(options: argparse.Namespace) -> int:
+    """Adds each pair of the file, filled from GitHub; what cannot be read is told, and tried again by the next run."""
+    from checker.github.complete import complete_each
+
+    held = _held(options)
+    _refuse_the_same(options.complete, options.output)
+    read = list(read_files([options.complete]))
+    problems = [item for item in read if isinstance(item, InputProblem)]
+    for problem in problems:
+        tell(problem)
+    pairs = [item for item in read if isinstance(item, Pair)]
+    wanted = [pair for pair in pairs if pair.id.casefold() not in held]
+    print(f"paichecker: {len(pairs)} pairs, {len(wanted)} to be completed", file=sys.stderr)
+    async with github(options) as client:
+        status = await _add_each(complete_each(client, wanted, options.as_of or "merge"), len(wanted), options)
+    return 2 if problems else status
+
+
+def _refuse_the_same(source: str, target: Path) -> None:
+    if Path(source).exists() and target.samefile(source):
+        raise UsageError(f"-o {target}: it is the file that is completed; name another one")
+
+
+async def _add_each(each: AsyncIterator[Pair | InputProblem], total: int, options: argparse.Namespace) -> int:
+    failed = False
+    with progress_bar("collecting", total) as progress:
+        async for one in each:
+            progress.advance(progress.task_ids[0])
+            failed = failed or isinstance(one, InputProblem)
+            if isinstance(one, InputProblem):
+                tell(one)
+            else:
+                _put(options.output, "a", _line(one, options))
     return 2 if failed else 0
+
+
+def _held(options: argparse.Namespace) -> set[str]:
+    """The ids of the pairs that the output holds; tells before anything is asked where it cannot be written."""
+    if options.output is None:
+        raise UsageError(f"--{'repo' if options.repo else 'complete'} wants a file to write to: -o FILE")
+    _put(options.output, "a", "")
+    return _ids_of(options.output)
 
 
 def _ids_of(path: Path) -> set[str]:
@@ -197,7 +170,7 @@ async def _read(options: argparse.Namespace) -> list[Pair | InputProblem]:
     from checker.github.reading import read_addresses
 
     async with github(options) as client:
-        return await read_addresses(client, options.addresses, options.as_of)
+        return await read_addresses(client, options.addresses, options.as_of or "now")
 
 
 def _write(pairs: Sequence[Pair], options: argparse.Namespace) -> None:
@@ -206,48 +179,6 @@ def _write(pairs: Sequence[Pair], options: argparse.Namespace) -> None:
         return
     for pair in pairs:
         put_out(json_line(_record(pair, options)))
-
-
-def progress_bar(doing: str, total: int) -> Progress:
-    """A bar on a terminal for more than one pair, else nothing.
-
-    rich would turn standard output, also that of `> file`, to the bar's own terminal; it is left alone.
-    """
-    console = Console(stderr=True)
-    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    progress = Progress(
-        *columns,
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        redirect_stdout=False,
-        disable=total < 2 or not console.is_terminal,
-    )
-    progress.add_task("", total=total)
-    return progress
-
-
-class OutputError(Exception):
-    """What a command has to say could not be printed; the cause is an OSError."""
-
-
-def put_out(text: str) -> None:
-    """Prints at once. Raises OutputError, also where the reader has gone."""
-    try:
-        print(text, end="", flush=True)
-    except OSError as error:
-        raise OutputError from error
-
-
-def json_line(data: Mapping[str, Any]) -> str:
-    """One line for standard output; JSON has escapes of its own for what its encoding lacks."""
-    is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    return json.dumps(data, ensure_ascii=not is_utf8) + "\n"
-
-
-def tell(problem: InputProblem) -> None:
-    """Says what is wrong with one input, on one line of standard error."""
-    print(f"paichecker: {render.one_line(str(problem))}", file=sys.stderr)
 
 
 def _put(path: Path, mode: Literal["a", "w"], text: str) -> None:

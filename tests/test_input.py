@@ -176,7 +176,18 @@ def full_pair() -> Pair:
     comment = Comment("body", "ann", "MEMBER", True, at, "https://x.test/1", "src/a.py", 3)
     related = Related(12, "t", "pull_request", "ann/tool", "closed", True, east, "https://x.test/2")
     issue = Issue(
-        7, "body", "title", "ann/other", "bob", at, "https://x.test/3", (comment,), (related,), "MEMBER", "new", ("bug",)
+        7,
+        "body",
+        "title",
+        "ann/other",
+        "bob",
+        at,
+        "https://x.test/3",
+        (comment,),
+        (related,),
+        "MEMBER",
+        "new",
+        ("bug",),
     )
     file = ChangedFile("src/a.py", "renamed", 1, 2, "@@", "src/b.py", "0123abc", BLOB)
     pull = PullRequest(
@@ -303,3 +314,12 @@ def test_no_two_texts_of_a_pair_share_a_name() -> None:
         kept = [t for t in own if t.artifact in (Artifact.PR_COMMENTS, Artifact.ISSUE_DISCUSSION)]
         edited = sum(1 for issue in pair.issues if issue.edited)
         assert len(kept) == edited + sum(1 for comment in bodies if comment.body.strip())
+
+
+def test_a_field_that_is_left_out_as_missing_is_unread_and_written_empty() -> None:
+    record = {key: value for key, value in full_record().items() if key != "pr_comments"} | {
+        "_missing": ["pr_comments"]
+    }
+    pair = read_record(record)
+    assert Artifact.PR_COMMENTS in pair.unread
+    assert write_record(pair) == {**record, "pr_comments": []}

@@ -61,8 +61,8 @@ def test_more_than_search_lists_is_refused_with_what_to_do(
     [
         (["--repo", "acme"], "write it as owner/name"),
         (["--repo", "a/b"], "wants a file to write to"),
-        (["--repo", "a/b", "o/r#1"], "name ADDRESSes, or a repository"),
-        ([], "name ADDRESSes, or a repository"),
+        (["--repo", "a/b", "o/r#1"], "name ADDRESSes, or --repo"),
+        ([], "name ADDRESSes, or --repo"),
         (["--repo", "a/b", "--since", "yesterday"], "is no day"),
         (["--repo", "a/b", "--sample", "0"], "is no whole number"),
     ],

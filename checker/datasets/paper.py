@@ -36,6 +36,7 @@ FIELDS: dict[str, tuple[Artifact, ...]] = {
 }
 
 _BESIDE, _AS_READ = "beside", "as_read"
+_GAPS = ("_missing", "_partial")
 _LATEST = int(datetime(9999, 1, 1, tzinfo=UTC).timestamp())
 _DESCRIPTION = re.compile(r"PR Title: (?P<title>[^\n]*)\. \n\nPR Description: (?P<body>.*)", re.DOTALL)
 _BLOB_ADDRESS = re.compile(r"https://([^/]+)/([^/]+/[^/]+)/blob/([^/]+)/(.+)")
@@ -161,18 +162,30 @@ def read_record(record: Mapping[str, Any]) -> Pair:
         extra={_BESIDE: {key: value for key, value in record.items() if key not in FIELDS and key != "instance_id"}},
     )
     written = _render(pair)
-    as_read = {field: record[field] for field in FIELDS if written[field] != record[field]}
+    as_read = {field: record[field] for field in FIELDS if field in record and written[field] != record[field]}
     return replace(pair, extra={**pair.extra, _AS_READ: as_read}) if as_read else pair
 
 
 def write_record(pair: Pair) -> dict[str, Any]:
-    """A Pair in the thirteen fields. A pair that `read_record` gave is written back to the letter.
+    """A Pair in the thirteen fields. A pair that `read_record` gave is written back to the letter, but
+    that a field which was left out as missing is written empty.
 
     Authors, most times and reviews' places are lost where the pair has them: the format has no field for them.
     So are, of several issues, which description is whose, and what is not merged or not closed.
     """
     known = {**_origin(pair), **pair.extra.get(_BESIDE, {})}
     return {"instance_id": pair.id, **_render(pair), **pair.extra.get(_AS_READ, {}), **known}
+
+
+def filled(pair: Pair, artifacts: Collection[Artifact]) -> Pair:
+    """The pair without what `extra` held of these artifacts as they were read: they have been filled since."""
+    beside = {key: value for key, value in pair.extra.get(_BESIDE, {}).items() if key not in _GAPS}
+    as_read = {
+        field: value for field, value in pair.extra.get(_AS_READ, {}).items() if not set(FIELDS[field]) & set(artifacts)
+    }
+    held = {_BESIDE: beside, _AS_READ: as_read}
+    others = {key: value for key, value in pair.extra.items() if key not in held}
+    return replace(pair, extra={**others, **{key: value for key, value in held.items() if value}})
 
 
 def _origin(pair: Pair) -> dict[str, Any]:
@@ -311,7 +324,9 @@ def _render(pair: Pair) -> dict[str, Any]:
 
 def _mentions(related: Iterable[Related]) -> dict[str, list[dict[str, Any]]]:
     def entry(r: Related) -> dict[str, Any]:
-        return {"number": r.number, "title": r.title, "state": r.state, "html_url": r.url}
+        # As REST says it: a merged pull request is closed.
+        state = "closed" if r.merged else r.state
+        return {"number": r.number, "title": r.title, "state": state, "html_url": r.url}
 
     related = tuple(related)
     return {

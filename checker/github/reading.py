@@ -16,7 +16,7 @@ from checker.pair import Pair
 
 _TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
 _TOKEN = re.compile(r"[!-~]+")
-_AT_ONCE = 4
+AT_ONCE = 4
 
 
 class TokenError(ValueError):
@@ -53,7 +53,7 @@ def _content(path: Path) -> str:
 
 async def read_addresses(client: Client, texts: Sequence[str], as_of: Moment) -> list[Pair | InputProblem]:
     """A pair for each address, or why there is none, in their order; what is named twice is read once."""
-    gate = asyncio.Semaphore(_AT_ONCE)
+    gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(text: str, address: Address | InputProblem) -> Pair | InputProblem:
         if isinstance(address, InputProblem):
@@ -69,8 +69,8 @@ async def read_addresses(client: Client, texts: Sequence[str], as_of: Moment) ->
 
 async def read_each(client: Client, texts: Sequence[str], as_of: Moment) -> AsyncIterator[Pair | InputProblem]:
     """The same, each as soon as it is read."""
-    for begin in range(0, len(texts), _AT_ONCE):
-        for one in await read_addresses(client, texts[begin : begin + _AT_ONCE], as_of):
+    for begin in range(0, len(texts), AT_ONCE):
+        for one in await read_addresses(client, texts[begin : begin + AT_ONCE], as_of):
             yield one
 
 
