@@ -20,7 +20,8 @@ from checker.pair import REPOSITORY_NAME, Pair, pair_id, write_pair
 
 _EPILOG = """\
 The token is taken from --token-file, GITHUB_TOKEN or GH_TOKEN; GitHub asks for one also to read what is public. An
-Enterprise Server is named by GITHUB_SERVER_URL (GITHUB_API_URL and GITHUB_GRAPHQL_URL follow from it).
+Enterprise Server is named by GITHUB_SERVER_URL (GITHUB_API_URL and GITHUB_GRAPHQL_URL follow from it). HTTPS_PROXY and
+NO_PROXY are heeded.
 
 examples:
   paichecker collect owner/repo#123 -o pair.jsonl

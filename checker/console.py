@@ -60,7 +60,7 @@ async def github(options: argparse.Namespace) -> AsyncIterator[Client]:
         access = Access.from_environment(os.environ, options.token_file)
     except (TokenError, AddressError) as error:
         raise UsageError(str(error)) from None
-    async with connect(access.host, access.token, wait=_wait) as client:
+    async with connect(access.host, access.token, proxy=access.proxy, wait=_wait) as client:
         yield client
         if options.verbose:
             print(f"paichecker: {client.requests} requests to {access.host.web}", file=sys.stderr)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from github_server import TOKEN, Answer, GitHubServer, Received
 
-GITHUB_VARIABLES = ("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_SERVER_URL", "GITHUB_API_URL", "GITHUB_GRAPHQL_URL")
+_PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+GITHUB_VARIABLES = ("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_SERVER_URL", "GITHUB_API_URL", "GITHUB_GRAPHQL_URL", *_PROXIES)
 
 # Serves instead of the usual answers, for the rest of the test.
 Serve = Callable[[Callable[[Received], Answer]], GitHubServer]

@@ -31,6 +31,7 @@ class World:
     """The repositories, and what goes wrong. `asked` holds each request: a document's name or a path.
 
     `searches` holds what was searched for.
+    `received` holds the requests as they came.
     """
 
     def __init__(self, *repositories: Repository) -> None:
@@ -38,6 +39,7 @@ class World:
         self.fault: Fault = lambda _: None
         self.asked: list[str] = []
         self.searches: list[str] = []
+        self.received: list[web.Request] = []
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:
@@ -58,6 +60,7 @@ class World:
     @web.middleware
     async def _noted(self, request: web.Request, handler: Any) -> Any:
         """Each request is written down, and may go wrong."""
+        self.received.append(request)
         document = (await request.json())["query"] if request.path == "/graphql" else request.path
         self.asked.append(document.split("(")[0].split()[-1])
         return self.fault(document) or await handler(request)

@@ -279,6 +279,42 @@ def test_without_a_token_the_way_to_one_is_told(
     assert not github.received
 
 
+def through(monkeypatch: pytest.MonkeyPatch, proxy: str, name: str = "HTTP_PROXY", no_proxy: str = "") -> None:
+    """A GitHub that only a proxy knows."""
+    monkeypatch.setenv("GITHUB_API_URL", "http://api.github.test")
+    monkeypatch.setenv(name, proxy)
+    monkeypatch.setenv("NO_PROXY", no_proxy)
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy"])
+def test_a_proxy_is_asked_where_there_is_one(
+    name: str, github: GitHubServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    through(monkeypatch, github.url.removeprefix("http://") if name.islower() else f"http://me:secret@{github.url[7:]}")
+    status, out, _ = run(capsys, "collect", LINKED)
+    assert (status, ids(out)) == (0, [LINKED_ID])
+    assert {received.headers["host"] for received in github.received} == {"api.github.test"}
+    assert {"proxy-authorization" in received.headers for received in github.received} == {not name.islower()}
+
+
+def test_no_proxy_excepts_a_server(
+    github: GitHubServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    through(monkeypatch, "http://127.0.0.1:1", no_proxy="127.0.0.1,.example.org")
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    assert run(capsys, "collect", LINKED)[0] == 0
+
+
+@pytest.mark.usefixtures("github")
+def test_a_proxy_that_is_no_address_is_told_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for proxy in ("socks5://me:secret@proxy:1080", "http://me:secret@", "http://me:secret@proxy:3128/?x"):
+        through(monkeypatch, proxy)
+        status, _, err = run(capsys, "collect", LINKED)
+        assert (status, "HTTP_PROXY is no proxy's address" in err, "secret" in err) == (2, True, False), proxy
+
+
 # check
 
 

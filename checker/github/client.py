@@ -19,6 +19,8 @@ from checker.github.answer import Answer, Fault
 
 _ATTEMPTS = 5
 _JSON = "application/json"
+# gidgethub asks for v3 by default, which GitHub's documentation names no longer.
+_RESOURCE = "application/vnd.github+json"
 _CACHED_ANSWERS = 512
 # What was named just now may not be readable for about a second.
 _EARLY_PAUSES = (0.5, 1.0)
@@ -149,24 +151,31 @@ class Client(gidgethub.aiohttp.GitHubAPI):
     async def item(self, path: str, variables: dict[str, Any]) -> Any:
         """One REST resource."""
         try:
-            return await self.getitem(path, variables)
+            return await self.getitem(path, variables, accept=_RESOURCE)
         except HTTPException as error:
             raise _closed_door(int(error.status_code), str(error), self.host) from None
 
     async def pages(self, path: str) -> list[dict[str, Any]]:
         """All items of a REST list, page by page."""
         try:
-            return [item async for item in self.getiter(path)]
+            return [item async for item in self.getiter(path, accept=_RESOURCE)]
         except HTTPException as error:
             raise _closed_door(int(error.status_code), str(error), self.host) from None
 
 
 @asynccontextmanager
 async def connect(
-    host: Host, token: str | None, *, longest_wait: float = 90, call_seconds: float = 60, wait: Wait = _sleep
+    host: Host,
+    token: str | None,
+    *,
+    proxy: str | None = None,
+    longest_wait: float = 90,
+    call_seconds: float = 60,
+    wait: Wait = _sleep,
 ) -> AsyncIterator[Client]:
     """A client with a session of its own.
 
+    `proxy`: its address; not left to aiohttp, which would take names and passwords from ~/.netrc as well.
     `longest_wait`: seconds that one pause may take; `wait` makes it. `call_seconds`: how long one answer may take.
     """
 
@@ -175,7 +184,8 @@ async def connect(
 
     sent = aiohttp.TraceConfig()
     sent.on_request_headers_sent.append(count)
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None), trace_configs=[sent]) as session:
+    timeout = aiohttp.ClientTimeout(total=None)
+    async with aiohttp.ClientSession(timeout=timeout, trace_configs=[sent], proxy=proxy) as session:
         client = Client(session, host, token, longest_wait=longest_wait, call_seconds=call_seconds, wait=wait)
         yield client
 

@@ -6,7 +6,8 @@ What could not be read, or was not read to its end, is named in the pair's `unre
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -14,9 +15,10 @@ from checker import patches
 from checker.github import documents
 from checker.github.address import Address
 from checker.github.client import Client, GitHubError, NotFoundError
-from checker.github.diff import read_diff
+from checker.github.diff import Changes, read_changes
 from checker.github.gaps import Gaps
 from checker.github.linked import head_is_listed, linked, own_commits
+from checker.github.pages import complete
 from checker.github.roles import association, maintainers
 from checker.github.versions import body_at, first_body, first_title, title_at
 from checker.pair import ChangedFile, Comment, Commit, Issue, Pair, PullRequest, Related, pair_id
@@ -26,7 +28,6 @@ Json = dict[str, Any]
 Moment = Literal["now", "merge"] | datetime
 
 _GHOST = "ghost"
-_MOST_PAGES = 100
 _A_PULL_REQUEST: Literal["pull request"] = "pull request"
 _PART_OF_PULL_REQUEST = {
     "comments": Artifact.PR_COMMENTS,
@@ -53,16 +54,19 @@ async def collect(client: Client, address: Address, *, as_of: Moment = "now") ->
     """
     gaps = Gaps()
     repository = await client.early(lambda: _repository(client, address, gaps))
-    node = repository["pullRequest"]
-    await _complete(client, node, "PullRequest", _PART_OF_PULL_REQUEST, gaps)
+    node, full_name = repository["pullRequest"], repository["nameWithOwner"]
     until = _moment(as_of, node)
-    full_name = repository["nameWithOwner"]
-    (issues, claimed), diff, mentions = await asyncio.gather(
-        _issues(client, node, full_name, until, gaps),
-        read_diff(client, full_name, node["number"], node["changedFiles"], gaps),
-        _merge_mentions(client, full_name, node, gaps),
+    async with asyncio.TaskGroup() as group:
+        changes = group.create_task(read_changes(client, full_name, node["number"], node["changedFiles"], gaps))
+        mentions = group.create_task(_merge_mentions(client, full_name, node, gaps))
+        await complete(client, node, "PullRequest", _PART_OF_PULL_REQUEST, gaps)
+        linking = group.create_task(_issues(client, node, full_name, until, gaps))
+    issues, claimed = linking.result()
+    pull_request = replace(
+        _pull_request(node, full_name, changes.result(), until, gaps),
+        merge_mentioned_by=mentions.result(),
+        claimed_pull_requests=claimed,
     )
-    pull_request = _pull_request(node, full_name, diff, mentions, claimed, until, gaps)
     unread, partial = gaps.settled()
     return Pair(
         id=pair_id(full_name, node["number"]),
@@ -99,37 +103,6 @@ def _moment(as_of: Moment, node: Json) -> datetime:
 
 def _time(text: str) -> datetime:
     return datetime.fromisoformat(text)
-
-
-async def _complete(client: Client, node: Json, kind: str, parts: Mapping[str, Artifact], gaps: Gaps) -> None:
-    """Reads the further pages of each connection of a node, in place. What is null in a page is left out."""
-    for connection in documents.CONNECTIONS[kind]:
-        part = parts[connection.field]
-        held = node[connection.field] or {"nodes": [None], "pageInfo": {"hasNextPage": False}}
-        try:
-            await _further_pages(client, node["id"], kind, connection, held)
-        except GitHubError:
-            gaps.partial.add(part)
-        if None in held["nodes"] and (node[connection.field] is None or connection is documents.CLOSING):
-            gaps.partial.add(part)
-        node[connection.field] = {"nodes": [one for one in held["nodes"] if one is not None]}
-    for thread in node.get("reviewThreads", {"nodes": ()})["nodes"]:
-        await _complete(client, thread, "PullRequestReviewThread", {"comments": Artifact.PR_REVIEWS}, gaps)
-
-
-async def _further_pages(client: Client, node_id: str, kind: str, connection: documents.Connection, held: Json) -> None:
-    page = held["pageInfo"]
-    for _ in range(_MOST_PAGES):
-        if not page["hasNextPage"]:
-            return
-        data, errors = await client.query(documents.more(kind, connection), id=node_id, after=page["endCursor"])
-        answered = (data["node"] or {}).get(connection.field)
-        if answered is not None:
-            held["nodes"] += answered["nodes"]
-            page = answered["pageInfo"]
-        if errors or answered is None:
-            break
-    raise GitHubError(f"{connection.field} was not read to its end.")
 
 
 async def _issues(
@@ -173,7 +146,7 @@ async def _issue(
     if node["__typename"] != "Issue":
         return _A_PULL_REQUEST
     gaps.note(errors, _PART_OF_ISSUE)
-    await _complete(client, node, "Issue", _PART_OF_ISSUE, gaps)
+    await complete(client, node, "Issue", _PART_OF_ISSUE, gaps)
     return _as_issue(node, repository["nameWithOwner"], until, gaps)
 
 
@@ -277,16 +250,8 @@ async def _merge_mentions(client: Client, repository: str, node: Json, gaps: Gap
     return tuple(r for r in _related(data["search"]["nodes"], repository) if r.number != node["number"])
 
 
-def _pull_request(
-    node: Json,
-    repository: str,
-    diff: str,
-    merge_mentions: tuple[Related, ...],
-    claimed: tuple[int, ...],
-    until: datetime,
-    gaps: Gaps,
-) -> PullRequest:
-    code, test = patches.split(diff)
+def _pull_request(node: Json, repository: str, changes: Changes, until: datetime, gaps: Gaps) -> PullRequest:
+    code, test = patches.split(changes.diff)
     known = maintainers(node)
     body, is_known = body_at(node, until)
     if not is_known:
@@ -316,11 +281,9 @@ def _pull_request(
         reviews=_in_time((*reviews, *threads), until),
         commits=tuple(_commit(commit) for commit in own_commits(node)),
         mentioned_by=_mentions(node["timelineItems"]["nodes"], repository),
-        merge_mentioned_by=merge_mentions,
         code_patch=code,
         test_patch=test,
-        files=tuple(_file(f) for f in node["files"]["nodes"]),
-        claimed_pull_requests=claimed,
+        files=changes.files or tuple(_file(f) for f in node["files"]["nodes"]),
     )
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed lacks it
 
 from checker.datasets.files import InputProblem
 from checker.github.address import Address, AddressError, Host, parse_address
@@ -16,6 +18,7 @@ from checker.pair import Pair
 
 _TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
 _TOKEN = re.compile(r"[!-~]+")
+_PROXY = re.compile(r"https?://(?:[^\s/?#@]*@)?(?:\[[0-9a-fA-F:.]+\]|[^\s/?#@:\[\]]+)(?::\d{1,5})?/?")
 AT_ONCE = 4
 
 
@@ -25,14 +28,19 @@ class TokenError(ValueError):
 
 @dataclass(frozen=True)
 class Access:
-    """A GitHub and the token to read it with: its GraphQL answers nobody without one."""
+    """A GitHub, the token to read it with (its GraphQL answers nobody without one), and the proxy before it."""
 
     host: Host
     token: str | None = field(repr=False)
+    proxy: str | None = field(default=None, repr=False)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], token_file: Path | None = None) -> Access:
-        """The token of a file, else of GITHUB_TOKEN or GH_TOKEN. Raises TokenError, AddressError."""
+        """The token of a file, else of GITHUB_TOKEN or GH_TOKEN. Raises TokenError, AddressError.
+
+        The proxy is that of HTTPS_PROXY and NO_PROXY, as curl reads them (everything.curl.dev, "Proxy environment
+        variables").
+        """
         if token_file:
             where, token = f"--token-file {token_file}", _content(token_file)
         else:
@@ -40,7 +48,24 @@ class Access:
             token = environment.get(where, "").strip()
         if (where or token) and not _TOKEN.fullmatch(token):
             raise TokenError(f"{where}: it holds no token; a token is one word of letters, digits and signs")
-        return cls(Host.from_environment(environment), token or None)
+        host = Host.from_environment(environment)
+        return cls(host, token or None, _proxy(environment, host))
+
+
+def _proxy(environment: Mapping[str, str], host: Host) -> str | None:
+    server = urlsplit(host.rest)
+    wanted, excepted = (_either(environment, f"{name}_proxy") for name in (server.scheme, "no"))
+    if not wanted or proxy_bypass_environment(server.hostname or "", {"no": excepted}):
+        return None
+    proxy = wanted if "://" in wanted else f"http://{wanted}"
+    if not _PROXY.fullmatch(proxy):
+        # It may hold a password, so the message does not repeat it.
+        raise AddressError(f"{server.scheme.upper()}_PROXY is no proxy's address; write it as in http://proxy:3128")
+    return proxy
+
+
+def _either(environment: Mapping[str, str], name: str) -> str:
+    return (environment.get(name) or environment.get(name.upper()) or "").strip()
 
 
 def _content(path: Path) -> str:
