@@ -6,27 +6,15 @@ PAICHECKER_GITHUBD is the folder that holds the package `githubd`, PAICHECKER_GI
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 
 import pytest
 from command_line import run
+from githubd_server import Githubd, githubd, make_world, needs_githubd
 
-FOLDER, SCHEMA = os.environ.get("PAICHECKER_GITHUBD"), os.environ.get("PAICHECKER_GITHUB_SCHEMA")
-pytestmark = pytest.mark.skipif(
-    not (FOLDER and SCHEMA),
-    reason="set PAICHECKER_GITHUBD to the folder that holds githubd, and PAICHECKER_GITHUB_SCHEMA to the path of "
-    "schema.graphql in `npm pack @octokit/graphql-schema`",
-)
-READY_SECONDS = 30
+pytestmark = needs_githubd
 FAULTS: list[dict[str, Any]] = [
     {"kind": "status", "status": 502},
     {"kind": "cut"},
@@ -38,10 +26,11 @@ FAULTS: list[dict[str, Any]] = [
 
 
 class World:
-    """The sample world behind a server in a process of its own."""
+    """The sample world behind a server."""
 
-    def __init__(self, url: str, world: dict[str, Any]) -> None:
-        self.url = url
+    def __init__(self, served: Githubd, world: dict[str, Any]) -> None:
+        self.url = served.url
+        self.control = served.control
         self.token = next(iter(world["tokens"]))
         self.public = [
             f"{repository['owner']}/{repository['name']}#{pull['number']}"
@@ -50,49 +39,13 @@ class World:
             if not repository.get("private")
         ]
 
-    def control(self, name: str, body: dict[str, Any] | None = None) -> Any:
-        """A request to the control plane: a POST with a body, a GET without."""
-        data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(f"{self.url}/_ctl/{name}", data, timeout=READY_SECONDS) as answer:
-            return json.load(answer)
-
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     path = tmp_path_factory.mktemp("world") / "world.json"
-    environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
-    subprocess.run(
-        [sys.executable, "-m", "githubd.worlds", "sample", "-o", str(path)],
-        env=environment,
-        check=True,
-        capture_output=True,
-    )
-    port = _free_port()
-    command = [sys.executable, "-m", "githubd", "--world", str(path), "--port", str(port), "--schema", str(SCHEMA)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
-        world = World(f"http://127.0.0.1:{port}", json.loads(path.read_text(encoding="utf-8")))
-        _wait_for(world)
-        yield world
-        process.terminate()
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
-def _wait_for(world: World) -> None:
-    last = time.monotonic() + READY_SECONDS
-    while True:
-        try:
-            world.control("log")
-        except URLError:
-            assert time.monotonic() < last, "githubd did not start"
-            time.sleep(0.1)
-        else:
-            return
+    make_world(path, "sample")
+    with githubd(path) as started:
+        yield World(started, json.loads(path.read_text(encoding="utf-8")))
 
 
 @pytest.fixture

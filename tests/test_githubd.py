@@ -7,20 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import pytest
 from fakes import HERE
-from github_world import SCHEMA_VARIABLE
+from githubd_server import githubd, make_world, needs_githubd
 
 from checker import patches
 from checker.github.address import Address, Host
@@ -29,57 +23,21 @@ from checker.github.collect import Moment, collect
 from checker.pair import Pair, write_pair
 from checker.taxonomy import Artifact
 
-_VARIABLE = "PAICHECKER_GITHUBD"
 _TOKEN = "ghp_mona_0000000000000000000000000000000"
 _HOME = "acme/widgets"
-_START_SECONDS = 60
 
-pytestmark = pytest.mark.skipif(
-    _VARIABLE not in os.environ or SCHEMA_VARIABLE not in os.environ,
-    reason=f"{_VARIABLE} (the folder of the package githubd) and {SCHEMA_VARIABLE} (schema.graphql in "
-    "`npm pack @octokit/graphql-schema`) are not both set",
-)
+pytestmark = needs_githubd
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A githubd with its sample world. Afterwards it must have found no defect of its own."""
     world = tmp_path_factory.mktemp("githubd") / "world.json"
-    environment = {**os.environ, "PYTHONPATH": os.environ[_VARIABLE]}
-    make = [sys.executable, "-m", "githubd.worlds", "sample", "-o", str(world), "--cases"]
-    made = subprocess.run(make, env=environment, check=True, capture_output=True, text=True)
-    assert made.stdout.count(f"{_HOME}#") == len(CASES)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    serve = [sys.executable, "-m", "githubd", "--world", str(world), "--port", str(port)]
-    schema = ["--schema", str(Path(os.environ[SCHEMA_VARIABLE]).resolve())]
-    with subprocess.Popen([*serve, *schema], env=environment, stdout=subprocess.DEVNULL) as server:
-        try:
-            base = f"http://127.0.0.1:{port}"
-            _wait_for(base, server)
-            yield base
-            log = _control(base, "log")
-        finally:
-            server.terminate()
+    assert make_world(world, "sample", "--cases").count(f"{_HOME}#") == len(CASES)
+    with githubd(world) as served:
+        yield served.url
+        log = served.control("log")
     assert (log["broken"], log["unmodelled"]) == ([], [])
-
-
-def _wait_for(base: str, server: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + _START_SECONDS
-    while time.monotonic() < end and server.poll() is None:
-        try:
-            _control(base, "log")
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    pytest.fail(f"githubd did not start (status {server.poll()}); see its README for what it needs")
-
-
-def _control(base: str, name: str) -> Any:
-    with urllib.request.urlopen(f"{base}/_ctl/{name}", timeout=10) as answer:
-        return json.load(answer)
 
 
 def read(url: str, number: int, *, repository: str = _HOME, as_of: Moment = "now") -> tuple[Pair, int]:
