@@ -1,0 +1,1 @@
+"""Predictions against human labels: reading both, figures, comparisons, phases, tables and a drawing."""
