@@ -2,4 +2,6 @@
 
 from checker.cli import main
 
-main()
+# Processes that an audit starts load this module once more, under another name.
+if __name__ == "__main__":
+    main()

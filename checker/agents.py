@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -24,7 +25,7 @@ from checker.pair import Pair, Text
 from checker.prices import PRICES, Price, price_of
 from checker.replies import ReplyStore
 from checker.report import AgentReport, Clue, CoordinatorReview, Finding, Review, RoleUsage
-from checker.taxonomy import Label, Role
+from checker.taxonomy import PIPELINE, Label, Role
 from checker.tools import (
     Connections,
     FileReader,
@@ -66,8 +67,8 @@ class ModelBackend:
     @property
     def name(self) -> str:
         """The models in use, the default first."""
-        used = dict.fromkeys(self.models.get(role, self.default_model) for role in Role)
-        return ", ".join([self.default_model, *sorted(set(used) - {self.default_model})])
+        used = {self.models.get(role, self.default_model) for role in PIPELINE}
+        return ", ".join([self.default_model, *sorted(used - {self.default_model})])
 
     def open(self, case: Case) -> ModelSession:
         """The roles for one check."""
@@ -104,11 +105,12 @@ class ModelSession:
 
     async def analyze(self, role: Role, labels: tuple[Label, ...]) -> AgentReport:
         """Phase I: one analyzer, asked about some or all of its labels. Raises ModelFailure."""
-        talk = _Conversation(self, role, self._tools(role))
-        answer = await talk.answer(
+        answer = await self.converse(
+            role,
             views.analyzer(role, self.case, labels),
             answer_type(role, labels),
             lambda a: _analyzer_problems(a, self.case.texts),
+            tools=self._tools(role),
         )
         report, clues = answer.report(role)
         return replace(report, clues=tuple(_clue(role, says, quotes, self.case.texts) for says, quotes in clues))
@@ -117,8 +119,8 @@ class ModelSession:
         self, reports: tuple[AgentReport, ...], findings: tuple[Finding, ...], clues: tuple[Clue, ...]
     ) -> CoordinatorReview:
         """Phase II, over the analyzers' reports and nothing else. Raises ModelFailure."""
-        talk = _Conversation(self, Role.COORDINATOR, NO_TOOLS)
-        answer = await talk.answer(
+        answer = await self.converse(
+            Role.COORDINATOR,
             views.coordinator(reports, findings, clues),
             CoordinatorAnswer,
             lambda a: _undecided(findings, (d.label for d in a.decisions)),
@@ -127,13 +129,29 @@ class ModelSession:
 
     async def validate(self, findings: tuple[Finding, ...]) -> Review:
         """Phase III, over the patches and files at the head. Raises ModelFailure."""
-        talk = _Conversation(self, Role.CODE_VALIDATOR, file_tools(self.reader))
-        answer = await talk.answer(
+        answer = await self.converse(
+            Role.CODE_VALIDATOR,
             views.validator(self.case, findings),
             ValidatorAnswer,
             lambda a: _undecided(findings, (d.label for d in a.decisions)),
+            tools=file_tools(self.reader),
         )
         return answer.review()
+
+    async def converse(
+        self,
+        role: Role,
+        request: str,
+        wanted: type[Answer],
+        problems: Callable[[Answer], list[str]],
+        *,
+        tools: Toolbox = NO_TOOLS,
+        system: str | None = None,
+        turns: int = LONGEST_TALK,
+    ) -> Answer:
+        """One role's whole conversation. `system`: what it is told, if not its own prompt. Raises ModelFailure."""
+        talk = _Conversation(self, role, tools, prompting.load(role).system if system is None else system)
+        return await talk.answer(request, wanted, problems, turns)
 
     def usage(self) -> tuple[RoleUsage, ...]:
         """What the roles cost so far."""
@@ -148,18 +166,20 @@ class ModelSession:
 class _Conversation:
     """The turns of one role until its answer stands."""
 
-    def __init__(self, session: ModelSession, role: Role, tools: Toolbox) -> None:
+    def __init__(self, session: ModelSession, role: Role, tools: Toolbox, system: str) -> None:
         self._session = session
         self._role = role
         self._tools = tools
         self._messages: list[Json] = []
-        self._system = prompting.load(role).system
+        self._system = system
 
-    async def answer(self, request: str, wanted: type[Answer], problems: Callable[[Answer], list[str]]) -> Answer:
+    async def answer(
+        self, request: str, wanted: type[Answer], problems: Callable[[Answer], list[str]], turns: int
+    ) -> Answer:
         """The checked answer. Evidence that is still wrong after one repair is left to the pipeline to drop."""
         self._say([{"type": "text", "text": request}])
         repaired = False
-        for _ in range(LONGEST_TALK):
+        for _ in range(turns):
             reply = await self._turn(wanted)
             if reply.tool_calls:
                 self._say(await self._results(reply))
@@ -171,7 +191,7 @@ class _Conversation:
                 raise ModelFailure(f"its answer did not fit the schema, also when asked again: {complaints[0]}")
             repaired = True
             self._say([{"type": "text", "text": _complain(complaints, checked is None, wanted)}])
-        raise ModelFailure(f"it gave no answer within {LONGEST_TALK} turns.")
+        raise ModelFailure(f"it gave no answer within {turns} turns.")
 
     async def _turn(self, wanted: type[BaseModel]) -> Reply:
         request = Request(
@@ -221,6 +241,7 @@ def _fenced(texts: tuple[Text, ...]) -> str:
     return prompting.fence(prompting.show(text, LONGEST_TOOL_RESULT) for text in texts) if texts else ""
 
 
+@cache
 def _schema(wanted: type[BaseModel]) -> Json:
     import anthropic
 

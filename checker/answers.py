@@ -35,6 +35,11 @@ class QuoteAnswer(_Answer):
     source: str = Field(description="name of the text, as given in its fence")
     text: str = Field(description="copied to the letter; one sentence or line")
 
+    def quote(self) -> Quote:
+        """With the source's bare name: readers now and then copy more of the fence than that."""
+        inside = _NAME_IN_FENCE.search(self.source)
+        return Quote(inside[1] if inside else self.source.strip(), self.text)
+
 
 class ClueAnswer(_Answer):
     """An oddity outside the role's own patterns."""
@@ -105,7 +110,7 @@ class AnalyzerAnswer(_Answer):
         """All quotes that need proof."""
         answers = [q for _, p in self.patterns() if p.holds for q in p.quotes]
         answers += [q for clue in self.clues for q in clue.quotes]
-        return [_quote(q) for q in answers]
+        return [q.quote() for q in answers]
 
     def problems(self) -> list[str]:
         """What the schema cannot say, as sentences for the model."""
@@ -119,7 +124,7 @@ class AnalyzerAnswer(_Answer):
         """The answer as an AgentReport, and its clues with quotes that are still to be proved."""
         judgments = tuple(_judgment(label, pattern) for label, pattern in self.patterns())
         addressed = tuple(signal.id for signal in self.signals)
-        clues = [(clue.says, [_quote(q) for q in clue.quotes]) for clue in self.clues]
+        clues = [(clue.says, [q.quote() for q in clue.quotes]) for clue in self.clues]
         return AgentReport(role, judgments, (), addressed), clues
 
 
@@ -229,12 +234,6 @@ _ANSWERS: dict[Role, type[AnalyzerAnswer]] = {
 }
 
 
-def _quote(answer: QuoteAnswer) -> Quote:
-    """The source's bare name: readers now and then copy more of the fence than that."""
-    inside = _NAME_IN_FENCE.search(answer.source)
-    return Quote(inside[1] if inside else answer.source.strip(), answer.text)
-
-
 def _judgment(label: Label, pattern: _Pattern) -> Judgment:
     return Judgment(
         label=label,
@@ -242,6 +241,6 @@ def _judgment(label: Label, pattern: _Pattern) -> Judgment:
         reason=pattern.why,
         scenario=Scenario(pattern.scenario) if pattern.scenario else None,
         confidence=pattern.confidence,
-        quotes=tuple(_quote(q) for q in pattern.quotes),
+        quotes=tuple(q.quote() for q in pattern.quotes),
         repair=pattern.repair,
     )

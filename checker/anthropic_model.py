@@ -52,7 +52,8 @@ class AnthropicModel:
     """Answers requests through the SDK. Credentials and base address are the SDK's own environment variables.
 
     `attempts` bounds the tries of one request, `call_seconds` the time of each. `longest_wait` (seconds)
-    bounds a wait between tries: a server that asks for more is not waited for.
+    bounds a wait between tries: a server that asks for more is not waited for. `key_name` is where the key
+    stands, for the person who can mend it.
     """
 
     def __init__(
@@ -62,12 +63,14 @@ class AnthropicModel:
         attempts: int = 5,
         call_seconds: float = 180,
         longest_wait: float = 60,
+        key_name: str = "ANTHROPIC_API_KEY",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._client = client.with_options(max_retries=0, timeout=call_seconds)
         self._attempts = attempts
         self._call_seconds = call_seconds
         self._longest_wait = longest_wait
+        self._key_name = key_name
         self._sleep = sleep
         self._closed_until = 0.0
 
@@ -116,11 +119,11 @@ class AnthropicModel:
         except (TimeoutError, anthropic.APITimeoutError):
             return _Lost(f"no whole answer within {self._call_seconds:g} s", billed=True)
         except anthropic.APIConnectionError as error:
-            return _unreached(error)
+            return _unreached(error, self._key_name)
         except (httpx2.RequestError, anthropic.APIResponseValidationError):
             return _UNREADABLE
         except anthropic.APIStatusError as error:
-            return _refused(error, request)
+            return _refused(error, request, self._key_name)
 
 
 def _parameters(request: Request) -> dict[str, Any]:
@@ -154,26 +157,26 @@ async def _read(stream: AsyncMessageStream[None]) -> Reply | _Lost:
         return _UNREADABLE
 
 
-def _unreached(error: APIConnectionError) -> _Lost:
+def _unreached(error: APIConnectionError, key_name: str) -> _Lost:
     import httpx2
 
     # The cause's own words may hold the whole header, and with it the key.
     if isinstance(error.__cause__, (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol)):
         raise ModelFailure(
             "The request cannot be sent; check that ANTHROPIC_BASE_URL is an address that begins with http, "
-            "and that ANTHROPIC_API_KEY holds no line break."
+            f"and that {key_name} holds no line break."
         ) from None
     return _Lost(f"the connection failed ({error.__cause__ or error})", unreached=True)
 
 
-def _refused(error: APIStatusError, request: Request) -> _Lost:
+def _refused(error: APIStatusError, request: Request, key_name: str) -> _Lost:
     status = error.status_code
     if status < 400:
         return _Lost(f"the stream ended in an error ({_detail(error)})", billed=True)
     if status in _TRANSIENT or status >= 500:
         return _Lost(f"the server answered {status}", _retry_after(error))
     if status in (401, 403):
-        raise ModelFailure(f"The server refused the API key ({status}); check ANTHROPIC_API_KEY.") from error
+        raise ModelFailure(f"The server refused the API key ({status}); check {key_name}.") from error
     if status == 404:
         raise ModelFailure(f"The server knows no model {request.model!r} (404); check --model.") from error
     raise ModelFailure(f"The server refused the request ({status}): {_detail(error)}") from error

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from checker.agents import DEFAULT_MODEL, ModelBackend
 from checker.exchange import Budget
+from checker.model import Model
 from checker.pair import Pair
 from checker.pipeline import Backend
 from checker.prices import PRICES, Price, price_of, read_prices
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+
+
+def has_usual_key(environment: Mapping[str, str]) -> bool:
+    """Whether a model can be asked without more being said."""
+    return any(environment.get(key) for key in _KEYS)
 
 
 class UsageError(Exception):
@@ -49,8 +55,8 @@ class BackendChoice:
 def choose_backend(choice: BackendChoice, environment: Mapping[str, str]) -> Backend:
     """The backend. Raises UsageError."""
     default, models = _models(choice.models)
-    prices = _prices(choice.prices)
-    has_key = any(environment.get(key) for key in _KEYS)
+    _prices(choice.prices)
+    has_key = has_usual_key(environment)
     if choice.backend == "anthropic" and not has_key:
         raise UsageError("--backend anthropic needs a key: set ANTHROPIC_API_KEY, or use --backend rules")
     if choice.backend == "rules" and choice.models:
@@ -59,41 +65,51 @@ def choose_backend(choice: BackendChoice, environment: Mapping[str, str]) -> Bac
         raise UsageError("--model needs a model's key: set ANTHROPIC_API_KEY, or leave --model out")
     if choice.backend == "rules" or not has_key:
         return RulesBackend()
-    return _anthropic(choice, environment, default, models, prices)
+    return model_backend(choice, environment, default, models)
 
 
-def _anthropic(
+def model_backend(
     choice: BackendChoice,
     environment: Mapping[str, str],
     default: str,
     models: Mapping[Role, str],
-    prices: Mapping[str, Price],
+    *,
+    model: Model | None = None,
+    store: str = "replies.sqlite",
 ) -> ModelBackend:
+    """A model in the roles: Anthropic's, unless another is given. `store` names the file that keeps its replies.
+
+    Raises UsageError.
+    """
     from checker.anthropic_model import AnthropicModel
 
+    prices = _prices(choice.prices)
     unpriced = [name for name in {default, *models.values()} if price_of(name, prices) is None]
     if choice.budget_dollars is not None and unpriced:
         raise UsageError(
             f"--budget-dollars needs the price of {', '.join(sorted(unpriced))}: give it with --prices FILE"
         )
     return ModelBackend(
-        AnthropicModel(_client()),
+        model or AnthropicModel(client()),
         default_model=default,
         models=models,
         budget=Budget(choice.budget_tokens, choice.budget_dollars),
         prices=prices,
-        store=_store(choice.replies or _cache_folder(environment)),
+        store=_store((choice.replies or _cache_folder(environment)) / store),
     )
 
 
-def _client() -> AsyncAnthropic:
+def client(
+    api_key: str | None = None, base_url: str | None = None, said_by: str = "ANTHROPIC_BASE_URL"
+) -> AsyncAnthropic:
+    """A client; what is left out is read from the SDK's environment variables. Raises UsageError."""
     import httpx2
     from anthropic import AsyncAnthropic
 
     try:
-        return AsyncAnthropic()
+        return AsyncAnthropic(api_key=api_key, base_url=base_url)
     except httpx2.InvalidURL as error:
-        raise UsageError(f"ANTHROPIC_BASE_URL is no address ({error})") from None
+        raise UsageError(f"{said_by} is no address ({error})") from None
 
 
 def with_live_tools(backend: Backend, client: Client, ids: Collection[str]) -> Backend:
@@ -111,12 +127,12 @@ def with_live_tools(backend: Backend, client: Client, ids: Collection[str]) -> B
     return replace(backend, connections=connections, reader=reader)
 
 
-def _store(folder: Path) -> SqliteReplies:
+def _store(path: Path) -> SqliteReplies:
     try:
-        return SqliteReplies(folder / "replies.sqlite")
+        return SqliteReplies(path)
     except (OSError, sqlite3.Error) as error:
         why = getattr(error, "strerror", None) or error
-        raise UsageError(f"replies cannot be kept in {folder} ({why}); name another with --replies") from None
+        raise UsageError(f"replies cannot be kept in {path.parent} ({why}); name another with --replies") from None
 
 
 def _cache_folder(environment: Mapping[str, str]) -> Path:

@@ -18,7 +18,8 @@ from rich.progress import Progress
 
 from checker import __version__, render, transcript
 from checker.agents import DEFAULT_MODEL
-from checker.backends import BackendChoice, UsageError, choose_backend, with_live_tools
+from checker.audit_command import add_audit
+from checker.backends import BackendChoice, UsageError, with_live_tools
 from checker.collect_command import add_collect
 from checker.console import (
     OutputError,
@@ -31,11 +32,15 @@ from checker.console import (
     tell,
 )
 from checker.datasets.files import InputProblem, read_files
+from checker.evaluate_command import add_evaluate
 from checker.github.address import looks_like_address
+from checker.method_options import METHOD_EXAMPLES, add_method_options, choose_checker
 from checker.pair import Pair
-from checker.pipeline import Backend, check
+from checker.panel import Checker
 from checker.replay import replay
 from checker.report import Report, Verdict, write_report
+from checker.report_command import add_report
+from checker.study_command import add_study
 from checker.taxonomy import Role
 
 NONE_MISALIGNED, SOME_MISALIGNED, BAD_INPUT, SOME_UNDETERMINED = 0, 1, 2, 3
@@ -93,6 +98,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_check(commands)
     add_collect(commands)
+    add_audit(commands)
+    add_report(commands)
+    add_evaluate(commands)
+    add_study(commands)
     _add_replay(commands)
     return parser
 
@@ -100,7 +109,11 @@ def _parser() -> argparse.ArgumentParser:
 def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     about = "check pull requests against their issues, from GitHub or from files"
     parser = commands.add_parser(
-        "check", help=about, description=about, epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+        "check",
+        help=about,
+        description=about,
+        epilog=_EPILOG + METHOD_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_check)
     parser.add_argument(
@@ -131,12 +144,19 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--replies", type=Path, metavar="DIR", help="where a model's replies are kept (below ~/.cache)")
     parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices per million tokens, as JSON")
     parser.add_argument(
-        "--budget-tokens", type=positive_int, default=200_000, metavar="N", help="for one check (200,000)"
+        "--budget-tokens",
+        type=positive_int,
+        default=200_000,
+        metavar="N",
+        help="for one check, of a panel for each member (200,000)",
     )
-    parser.add_argument("--budget-dollars", type=_positive, metavar="X", help="for one check")
+    parser.add_argument(
+        "--budget-dollars", type=_positive, metavar="X", help="for one check, of a panel for each member"
+    )
     parser.add_argument("--no-shortcuts", action="store_true", help="ask a model also what is ruled out mechanically")
     parser.add_argument("--jobs", type=positive_int, default=1, metavar="N", help="check so many pairs at once (1)")
     add_github_options(parser)
+    add_method_options(parser)
 
 
 def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -175,16 +195,18 @@ def _check(options: argparse.Namespace) -> int:
         budget_tokens=options.budget_tokens,
         budget_dollars=options.budget_dollars,
     )
-    backend = choose_backend(choice, os.environ)
+    checker = choose_checker(
+        options, os.environ, choice, shortcuts=not options.no_shortcuts, transcripts=options.transcripts
+    )
     _make_folder(options.transcripts)
     addresses = [text for text in options.inputs if looks_like_address(text) and not Path(text).exists()]
     files = _example_files() if options.examples else [text for text in options.inputs if text not in addresses]
     found = list(read_files(files, options.id if files else ()))
-    return asyncio.run(_read_and_check(found, addresses, backend, options))
+    return asyncio.run(_read_and_check(found, addresses, checker, options))
 
 
 async def _read_and_check(
-    found: list[Pair | InputProblem], addresses: Sequence[str], backend: Backend, options: argparse.Namespace
+    found: list[Pair | InputProblem], addresses: Sequence[str], checker: Checker, options: argparse.Namespace
 ) -> int:
     """What files held first, then the addresses; over GitHub's pairs the agents' tools are live."""
     async with AsyncExitStack() as stack:
@@ -193,7 +215,8 @@ async def _read_and_check(
 
             client = await stack.enter_async_context(github(options))
             read = await read_addresses(client, addresses, options.as_of or "now")
-            backend = with_live_tools(backend, client, {pair.id for pair in read if isinstance(pair, Pair)})
+            ids = {pair.id for pair in read if isinstance(pair, Pair)}
+            checker = checker.over(lambda backend: with_live_tools(backend, client, ids))
             held = {item.id for item in found if isinstance(item, Pair)}
             found += [item for item in read if not (isinstance(item, Pair) and item.id in held)]
         pairs = [item for item in found if isinstance(item, Pair)]
@@ -201,7 +224,7 @@ async def _read_and_check(
         for problem in problems:
             tell(problem)
         with progress_bar("checking", len(pairs)) as progress:
-            reports = await _check_all(pairs, backend, options, progress)
+            reports = await _check_all(pairs, checker, options, progress)
     return BAD_INPUT if problems else _status(reports)
 
 
@@ -227,13 +250,13 @@ def _example_files() -> list[str]:
 
 
 async def _check_all(
-    pairs: Sequence[Pair], backend: Backend, options: argparse.Namespace, progress: Progress
+    pairs: Sequence[Pair], checker: Checker, options: argparse.Namespace, progress: Progress
 ) -> list[Report]:
     """Reports are printed in the order of the input, each as soon as it and all before it are there."""
     reports: list[Report] = []
     misaligned = 0
     shares_screen = not progress.disable and sys.stdout.isatty()
-    async for report in _in_order(pairs, backend, options):
+    async for report in _in_order(pairs, checker, options.jobs):
         reports.append(report)
         misaligned += report.verdict is Verdict.MISALIGNED
         progress.update(progress.task_ids[0], advance=1, description=f"{misaligned} misaligned")
@@ -245,12 +268,12 @@ async def _check_all(
     return reports
 
 
-async def _in_order(pairs: Sequence[Pair], backend: Backend, options: argparse.Namespace) -> AsyncIterator[Report]:
-    gate = asyncio.Semaphore(options.jobs)
+async def _in_order(pairs: Sequence[Pair], checker: Checker, jobs: int) -> AsyncIterator[Report]:
+    gate = asyncio.Semaphore(jobs)
 
     async def one(pair: Pair) -> Report:
         async with gate:
-            return await check(pair, backend, shortcuts=not options.no_shortcuts, transcripts=options.transcripts)
+            return await checker(pair)
 
     tasks = [asyncio.create_task(one(pair)) for pair in pairs]
     try:

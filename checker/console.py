@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib.util
 import json
 import os
 import sys
@@ -79,6 +80,13 @@ def positive_int(text: str) -> int:
     return int(text)
 
 
+def require_eval(command: str, *modules: str) -> None:
+    """Raises UsageError where the extra `eval` is not installed."""
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UsageError(f"{command} needs {', '.join(missing)}: pip install 'paichecker[eval]'")
+
+
 def progress_bar(doing: str, total: int) -> Progress:
     """A bar on a terminal for more than one pair, else nothing.
 
@@ -114,6 +122,11 @@ def json_line(data: Mapping[str, Any]) -> str:
     """One line for standard output; JSON has escapes of its own for what its encoding lacks."""
     is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     return json.dumps(data, ensure_ascii=not is_utf8) + "\n"
+
+
+def say(sentence: str) -> None:
+    """Says something on standard error."""
+    print(f"paichecker: {sentence}", file=sys.stderr)
 
 
 def tell(problem: InputProblem) -> None:

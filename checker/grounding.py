@@ -19,7 +19,7 @@ from checker.report import (
     Signal,
     SignalKind,
 )
-from checker.taxonomy import ANALYZERS, LABELS, Label, Role
+from checker.taxonomy import JUDGES, LABELS, Label, Role
 
 
 def findings(reports: tuple[AgentReport, ...], case: Case) -> tuple[tuple[Finding, ...], tuple[Dropped, ...]]:
@@ -28,10 +28,29 @@ def findings(reports: tuple[AgentReport, ...], case: Case) -> tuple[tuple[Findin
     dropped: list[Dropped] = []
     for report in reports:
         for judgment in report.judgments:
-            if judgment.holds and judgment.label in ANALYZERS[report.role]:
+            if judgment.holds and judgment.label in JUDGES[report.role]:
                 outcome = _grounded(judgment, report.role, case)
                 (kept if isinstance(outcome, Finding) else dropped).append(outcome)  # type: ignore[arg-type]
     return tuple(kept), tuple(dropped)
+
+
+def as_given(reports: tuple[AgentReport, ...], case: Case) -> tuple[tuple[Finding, ...], tuple[Dropped, ...]]:
+    """The labels as a method gave them, proved or not; quotes that do not stand where it says are named as such."""
+    held = ((judgment, report.role) for report in reports for judgment in report.judgments if judgment.holds)
+    return tuple(_as_given(judgment, role, case) for judgment, role in held), ()
+
+
+def _as_given(judgment: Judgment, role: Role, case: Case) -> Finding:
+    proofs = [prove(quote, case.texts) for quote in judgment.quotes]
+    return Finding(
+        label=judgment.label,
+        scenario=judgment.scenario,
+        confidence=judgment.confidence,
+        reason=judgment.reason,
+        by=role,
+        evidence=tuple(dict.fromkeys(proof for proof in proofs if isinstance(proof, Evidence))),
+        unproved=tuple(proof.quote for proof in proofs if isinstance(proof, Unproved)),
+    )
 
 
 def _grounded(judgment: Judgment, role: Role, case: Case) -> Finding | Dropped:

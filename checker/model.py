@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Protocol
 
 Json = Mapping[str, Any]
@@ -62,13 +63,19 @@ class Request:
     @property
     def key(self) -> str:
         """SHA-256 over the whole request, hexadecimal."""
-        text = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._measured[0]
 
     @property
     def estimated_tokens(self) -> int:
         """Roughly the tokens that go in: four characters each, which English text and code come close to."""
-        return len(json.dumps(asdict(self), ensure_ascii=False)) // 4
+        return self._measured[1] // 4
+
+    @cached_property
+    def _measured(self) -> tuple[str, int]:
+        """Key, and length in characters. Both are asked for several times, and to write a request out takes longest."""
+        content = {part.name: getattr(self, part.name) for part in fields(self)}
+        text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), len(text)
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,8 @@ def split(diff: str) -> tuple[str, str]:
     return "".join(sides[Side.CODE]), "".join(sides[Side.TEST])
 
 
-@lru_cache(maxsize=64)
+# Both patches of as many pairs as an audit checks at once, since each is read in every phase.
+@lru_cache(maxsize=256)
 def parse(diff: str) -> Patch:
     """A unified diff (git's or plain, any language) as files. Never raises: what does not parse is named."""
     files: list[FilePatch] = []

@@ -28,7 +28,7 @@ from checker.report import (
     RoleUsage,
 )
 from checker.shortcuts import ruled_out, unshowable
-from checker.taxonomy import ANALYZERS, Label, Role
+from checker.taxonomy import JUDGES, PIPELINE, Label, Role
 from checker.transcript import Transcript
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ Returned = TypeVar("Returned")
 
 
 class Session(Protocol):
-    """The five roles at work on one case. A role that cannot answer raises `ModelFailure`."""
+    """The roles at work on one case. A role that cannot answer raises `ModelFailure`."""
 
     async def analyze(self, role: Role, labels: tuple[Label, ...]) -> AgentReport:
         """Phase I, one analyzer."""
@@ -54,7 +54,7 @@ class Session(Protocol):
 
 
 class Backend(Protocol):
-    """Who plays the five roles: rules, or a model. Without `reads_intent` nothing is ever called aligned."""
+    """Who plays the roles: rules, a model, an outside agent. Without `reads_intent` nothing is ever called aligned."""
 
     @property
     def name(self) -> str:
@@ -76,6 +76,22 @@ class Limits:
     check_seconds: float = 600
 
 
+@dataclass(frozen=True)
+class Plan:
+    """Which roles take part, and (`as_given`) whether labels stand also without a proved quote.
+
+    The default is the whole pipeline; baselines and ablations (`checker.evaluation`) are other plans.
+    """
+
+    roles: frozenset[Role] = PIPELINE
+    as_given: bool = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a transcript says of it."""
+        return {} if self == Plan() else {"plan": {"roles": sorted(self.roles), "as_given": self.as_given}}
+
+
 async def check(
     pair: Pair,
     backend: Backend,
@@ -83,17 +99,18 @@ async def check(
     shortcuts: bool = True,
     limits: Limits = Limits(),
     transcripts: Path | None = None,
+    plan: Plan = Plan(),
 ) -> Report:
     """Checks one pair. `transcripts`: a directory for the record of the check, written whatever happens."""
     started = asyncio.get_running_loop().time()
-    transcript = Transcript(pair, backend.name, {"shortcuts": shortcuts, "limits": asdict(limits)})
+    transcript = Transcript(pair, backend.name, {"shortcuts": shortcuts, "limits": asdict(limits), **plan.settings})
     try:
         # A large patch takes a second to read; the event loop may be serving others meanwhile.
         case = Case(pair, await asyncio.to_thread(signals.read, pair), transcript)
     except Exception as error:  # a fault of ours on one pair must not end the check of others
         logger.exception("reading the signals of %s failed", pair.id)
         return verdict.failed(pair, backend.name, f"an error of PAIChecker itself ({type(error).__name__})")
-    run = _Run(case, backend, backend.open(case), limits, started)
+    run = _Run(case, backend, backend.open(case), limits, plan, started)
     try:
         transcript.report = await run.report(shortcuts=shortcuts)
         return transcript.report
@@ -110,6 +127,7 @@ class _Run:
     backend: Backend
     session: Session
     limits: Limits
+    plan: Plan
     started: float
 
     async def report(self, *, shortcuts: bool) -> Report:
@@ -118,7 +136,8 @@ class _Run:
         out = ruled_out(self.case)
         idle = {**out, **unshowable(self.case)} if shortcuts else {}
         reports = await self._phase_one(idle)
-        findings, dropped = grounding.findings(reports, self.case)
+        ground = grounding.as_given if self.plan.as_given else grounding.findings
+        findings, dropped = ground(reports, self.case)
         clues = (*(clue for report in reports for clue in report.clues), *grounding.passed_over(reports, self.case))
         coordination, findings, gone = await self._phase_two(reports, findings, clues)
         dropped += gone
@@ -134,25 +153,28 @@ class _Run:
             dropped=dropped + gone,
             clues=clues,
             usage=self.session.usage(),
+            roles=self.plan.roles,
         )
 
     async def _phase_one(self, idle: Mapping[Label, str]) -> tuple[AgentReport, ...]:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._analyzer(role, idle)) for role in ANALYZERS]
+            tasks = [group.create_task(self._analyzer(role, idle)) for role in JUDGES if role in self.plan.roles]
         return tuple(task.result() for task in tasks)
 
     async def _analyzer(self, role: Role, idle: Mapping[Label, str]) -> AgentReport:
-        asked = tuple(label for label in ANALYZERS[role] if label not in idle)
-        for label in (label for label in ANALYZERS[role] if label in idle):
+        asked = tuple(label for label in JUDGES[role] if label not in idle)
+        for label in (label for label in JUDGES[role] if label in idle):
             self.case.transcript.note(f"{role.words}: not asked about {label}: {idle[label]}.")
         if not asked:
-            return AgentReport(role, skipped=f"not called: {idle[ANALYZERS[role][0]]}.")
+            return AgentReport(role, skipped=f"not called: {idle[JUDGES[role][0]]}.")
         returned = await self._guarded(role, self.session.analyze(role, asked))
         return returned if isinstance(returned, AgentReport) else AgentReport(role, failure=returned)
 
     async def _phase_two(
         self, reports: tuple[AgentReport, ...], findings: tuple[Finding, ...], clues: tuple[Clue, ...]
     ) -> tuple[Review, tuple[Finding, ...], tuple[Dropped, ...]]:
+        if Role.COORDINATOR not in self.plan.roles:
+            return Review(Role.COORDINATOR), findings, ()
         if not findings and not clues:
             return Review(Role.COORDINATOR, skipped="not called: no label and no clue."), (), ()
         returned = await self._guarded(Role.COORDINATOR, self.session.coordinate(reports, findings, clues))
@@ -167,6 +189,8 @@ class _Run:
     async def _phase_three(
         self, findings: tuple[Finding, ...]
     ) -> tuple[Review, tuple[Finding, ...], tuple[Dropped, ...]]:
+        if Role.CODE_VALIDATOR not in self.plan.roles:
+            return Review(Role.CODE_VALIDATOR), findings, ()
         if not findings:
             return Review(Role.CODE_VALIDATOR, skipped="not called: no label stands."), (), ()
         returned = await self._guarded(Role.CODE_VALIDATOR, self.session.validate(findings))

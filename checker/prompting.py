@@ -35,16 +35,23 @@ class Prompt:
         return seal(self.request.substitute(parts))
 
 
-@cache
 def load(role: Role) -> Prompt:
     """The prompt of a role, from the package `prompts`, with the rules that all roles, or all analyzers, share."""
-    folder = resources.files("prompts")
-    text = (folder / f"{role.value}.md").read_text(encoding="utf-8")
+    if role is Role.CLASSIFIER:
+        return assemble("baseline_question.md", "baseline_zero_shot.md", "shared.md")
     rules = ["shared.md", "analyzers.md"] if role in ANALYZERS else ["shared.md"]
-    shared = "".join((folder / name).read_text(encoding="utf-8") for name in rules)
+    return assemble(f"{role.value}.md", *rules)
+
+
+@cache
+def assemble(name: str, *rules: str) -> Prompt:
+    """The prompt of one file of the package `prompts`; further files of rules end its system part."""
+    folder = resources.files("prompts")
+    text = (folder / name).read_text(encoding="utf-8")
+    shared = "".join((folder / rule).read_text(encoding="utf-8") for rule in rules)
     system, heading, request = text.partition(_REQUEST_HEADING)
     if not heading:
-        raise ValueError(f"prompts/{role.value}.md has no heading '# Request'")
+        raise ValueError(f"prompts/{name} has no heading '# Request'")
     return Prompt(f"{system.strip()}\n\n{shared.strip()}\n", Template(request.strip() + "\n"))
 
 

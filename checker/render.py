@@ -20,13 +20,13 @@ _WORD_JOINER = "\u2060"
 # Seven digits are the fewest by which GitHub finds a commit.
 _COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
 
-_VERDICTS = {
+VERDICT_WORDS = {
     Verdict.MISALIGNED: "misaligned",
     Verdict.ALIGNED: "aligned",
     Verdict.NOTHING_FOUND: "nothing found",
     Verdict.UNDETERMINED: "undetermined",
 }
-_RULES_NOTE = "rules only: no model read the texts, so intent was not judged"
+RULES_NOTE = "rules only: no model read the texts, so intent was not judged"
 
 
 def plain(text: str) -> str:
@@ -46,11 +46,12 @@ def as_text(report: Report) -> str:
 
 def _text_lines(report: Report) -> Iterator[str]:
     labels = f" ({', '.join(report.labels)})" if report.labels else ""
-    yield f"{one_line(report.id)}: {_VERDICTS[report.verdict].upper()}{labels}"
-    yield f"  by {one_line(report.backend)}" + (f" ({_RULES_NOTE})" if report.backend == "rules" else "")
+    yield f"{one_line(report.id)}: {VERDICT_WORDS[report.verdict].upper()}{labels}"
+    yield f"  by {one_line(report.backend)}" + (f" ({RULES_NOTE})" if report.backend == "rules" else "")
     for finding in report.findings:
         yield ""
         yield from _finding(finding)
+    yield from _section("Votes", _votes(report))
     yield from _section("Dropped", (_dropped(dropped) for dropped in report.dropped))
     yield from _section("Clues", _clues(report))
     yield from _section("Undetermined", report.undetermined)
@@ -66,10 +67,27 @@ def _finding(finding: Finding) -> Iterator[str]:
     yield from _wrapped(f"{finding.reason} Confidence: {finding.confidence}.", "    ", "    ")
     for evidence in finding.evidence:
         yield from _quote(evidence)
+    for said in not_proved(finding):
+        yield from _wrapped(said, "    ", "      ")
     if finding.repair:
         yield from _wrapped(f"Repair: {finding.repair}", "    ", "      ")
     for role, decision in finding.decisions:
         yield from _wrapped(f"{role.words}: keep; {decision.reason}", "    ", "      ")
+
+
+def not_proved(finding: Finding) -> Iterator[str]:
+    """What a method whose labels are taken as given owes its reader."""
+    for quote in finding.unproved:
+        yield f"Not proved, it does not stand in {quote.source}: “{quote.text[:300]}”"
+    if not finding.evidence:
+        yield "The label stands as it was given: no quote proves it."
+
+
+def _votes(report: Report) -> Iterator[str]:
+    for vote in report.votes:
+        labels = f" ({', '.join(vote.labels)})" if vote.labels else ""
+        unsure = ", with doubts" if vote.open and vote.verdict is not Verdict.UNDETERMINED else ""
+        yield f"{vote.member}: {VERDICT_WORDS[vote.verdict]}{labels}{unsure}"
 
 
 def _quote(evidence: Evidence) -> Iterator[str]:
@@ -104,7 +122,8 @@ def _wrapped(text: str, first: str, rest: str) -> list[str]:
 
 
 def _dropped(dropped: Dropped) -> str:
-    by = Role(dropped.by).words if dropped.by in set(Role) else "no proof"
+    others = {"panel": "the panel's vote"}
+    by = Role(dropped.by).words if dropped.by in set(Role) else others.get(dropped.by, "no proof")
     return f"{dropped.label}{f' ({dropped.scenario})' if dropped.scenario else ''}, by {by}: {dropped.reason}"
 
 
@@ -126,8 +145,10 @@ def _not_read(report: Report) -> Iterator[str]:
 
 
 def _cost(report: Report) -> Iterator[str]:
+    are_several = len({usage.model for usage in report.usage}) > 1
     for usage in report.usage:
-        yield f"{usage.role.words}: {_tokens(usage)}, {_dollars(usage.dollars)}"
+        who = f"{usage.role.words}, {one_line(usage.model)}" if are_several else usage.role.words
+        yield f"{who}: {_tokens(usage)}, {_dollars(usage.dollars)}"
     calls = sum(usage.calls for usage in report.usage)
     tokens = sum(usage.input_tokens + usage.output_tokens for usage in report.usage)
     yield f"in all {_calls(calls)}, {tokens:,} tokens, {_dollars(report.dollars)}"
@@ -148,20 +169,22 @@ def _dollars(amount: float | None) -> str:
 
 def as_markdown(report: Report) -> str:
     """The report as GitHub Markdown. Nothing in it pings a person, links an issue, or renders as HTML."""
-    lines = [f"## {inert(report.id)}: {_VERDICTS[report.verdict]}", ""]
-    lines += [f"*By {inert(report.backend)}{f' ({_RULES_NOTE})' if report.backend == 'rules' else ''}.*", ""]
+    lines = [f"## {inert(report.id)}: {VERDICT_WORDS[report.verdict]}", ""]
+    lines += [f"*By {inert(report.backend)}{f' ({RULES_NOTE})' if report.backend == 'rules' else ''}.*", ""]
     if report.findings:
         lines += ["| label | scenario | confidence | why |", "| --- | --- | --- | --- |"]
         lines += [_row(finding) for finding in report.findings] + [""]
     for finding in report.findings:
         lines += _markdown_finding(finding)
-    for title, items in _sections(report):
+    for title, items in sections(report):
         lines += [f"### {title}", "", *(f"- {inert(item)}" for item in items), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _sections(report: Report) -> Iterator[tuple[str, list[str]]]:
+def sections(report: Report) -> Iterator[tuple[str, list[str]]]:
+    """What a report says beside its findings, as sentences under titles. They hold strangers' words."""
     parts = {
+        "Votes": list(_votes(report)),
         "Dropped": [_dropped(dropped) for dropped in report.dropped],
         "Clues": list(_clues(report)),
         "Undetermined": list(report.undetermined),
@@ -183,6 +206,7 @@ def _markdown_finding(finding: Finding) -> list[str]:
         place = f", {inert(evidence.path)} line {evidence.line}" if evidence.path else ""
         name = f"[{inert(evidence.source)}]({evidence.url})" if _is_address(evidence.url) else inert(evidence.source)
         lines += [*(f"> {inert(line)}" for line in _quoted_lines(evidence, 12)), "", f"— {name}{place}", ""]
+    lines += [line for said in not_proved(finding) for line in (inert(said), "")]
     if finding.repair:
         lines += [f"**Repair:** {inert(finding.repair)}", ""]
     return lines

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Mapping
-from typing import Any, NotRequired
+from dataclasses import dataclass
+from typing import Any, Literal, NotRequired
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from checker.agents import ModelBackend
+from checker.evaluation.baselines import BASELINES, classifier
+from checker.evaluation.outside import OutsideAnswer, OutsideBackend, OutsideFailure
 from checker.exchange import Budget
 from checker.model import Meter, ModelFailure, Reply, Request, Usage
-from checker.pair import Text, read_pair
-from checker.pipeline import Backend, Limits, check
+from checker.pair import Pair, Text, read_pair
+from checker.pipeline import Backend, Limits, Plan, check
 from checker.prices import Price
 from checker.replies import read_reply
 from checker.report import Report
@@ -115,6 +118,9 @@ class _Settings(TypedDict):
     can_read: NotRequired[bool]
     can_search: NotRequired[bool]
     can_list: NotRequired[bool]
+    plan: NotRequired[Plan]
+    method: NotRequired[Literal["zero-shot", "few-shot", "cot", "agent"]]
+    outside: NotRequired[OutsideAnswer | OutsideFailure]
 
 
 class _Transcript(TypedDict):
@@ -135,15 +141,23 @@ async def replay(transcript: Mapping[str, Any]) -> Report:
     whole = TypeAdapter(_Transcript).validate_python(transcript)
     settings = whole["settings"]
     pair = read_pair(whole["pair"])
-    return await check(pair, _backend(whole), shortcuts=settings["shortcuts"], limits=settings["limits"])
+    return await check(
+        pair,
+        _backend(whole),
+        shortcuts=settings["shortcuts"],
+        limits=settings["limits"],
+        plan=settings.get("plan", Plan()),
+    )
 
 
 def _backend(transcript: _Transcript) -> Backend:
     settings = transcript["settings"]
+    if "outside" in settings:
+        return OutsideBackend(transcript["backend"], _Recorded(settings["outside"]))
     if "models" not in settings:
         return RulesBackend()
     tools = RecordedTools(transcript["tool_calls"], settings)
-    return ModelBackend(
+    backend = ModelBackend(
         RecordedModel(transcript["turns"]),
         connections=lambda _: tools,
         reader=lambda _: tools,
@@ -152,3 +166,19 @@ def _backend(transcript: _Transcript) -> Backend:
         budget=Budget(_UNBOUNDED),
         prices=settings.get("prices", {}),
     )
+    if "method" not in settings:
+        return backend
+    is_baseline = settings.get("plan", Plan()).as_given
+    return classifier(backend, BASELINES[settings["method"]], proves=not is_baseline)
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """What an outside agent answered then."""
+
+    said: OutsideAnswer | OutsideFailure
+
+    async def __call__(self, pair: Pair) -> OutsideAnswer:
+        if isinstance(self.said, OutsideAnswer):
+            return self.said
+        raise ModelFailure(self.said["failure"])

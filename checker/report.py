@@ -146,7 +146,11 @@ class OthersClaim:
 
 @dataclass(frozen=True)
 class Finding:
-    """A label that stands, with proved evidence. `decisions` are the later phases' words on keeping it."""
+    """A label that stands, with proved evidence. `decisions` are the later phases' words on keeping it.
+
+    `unproved`: quotes that do not stand where they were said to. Only a method whose labels are taken as given
+    (a baseline, an outside agent) has any, and only there `evidence` may be empty.
+    """
 
     label: Label
     scenario: Scenario | None
@@ -156,11 +160,12 @@ class Finding:
     evidence: tuple[Evidence, ...]
     repair: str = ""
     decisions: tuple[tuple[Role, Decision], ...] = ()
+    unproved: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True)
 class Dropped:
-    """A label that was assigned and does not stand. `by` is a role, or `evidence`."""
+    """A label that was assigned and does not stand. `by` is a role, `evidence`, or `panel`."""
 
     label: Label
     by: str
@@ -182,6 +187,16 @@ class RoleUsage:
 
 
 @dataclass(frozen=True)
+class Vote:
+    """What one member of a panel said. Of a member that is `open` only the labels count that it gave."""
+
+    member: str
+    verdict: Verdict
+    labels: tuple[Label, ...] = ()
+    open: bool = False
+
+
+@dataclass(frozen=True)
 class Report:
     """The outcome of one check. Only `findings` are claims about the pull request."""
 
@@ -197,6 +212,7 @@ class Report:
     remarks: tuple[str, ...] = ()
     signals: tuple[Signal, ...] = ()
     usage: tuple[RoleUsage, ...] = ()
+    votes: tuple[Vote, ...] = ()
 
     @property
     def labels(self) -> tuple[Label, ...]:

@@ -106,13 +106,14 @@ _SCENARIO_WORDS = {
 
 
 class Role(StrEnum):
-    """The five roles of the paper's Figure 5; the first three make up Phase I."""
+    """The five roles of the paper's Figure 5 (the first three are Phase I), and the one that a baseline has."""
 
     ISSUE_ANALYZER = "issue_analyzer"
     SCOPE_ANALYZER = "pr_scope_analyzer"
     CONNECTION_ANALYZER = "pr_connection_analyzer"
     COORDINATOR = "coordinator"
     CODE_VALIDATOR = "code_validator"
+    CLASSIFIER = "classifier"
 
     @property
     def words(self) -> str:
@@ -126,12 +127,20 @@ _ROLE_WORDS = {
     Role.CONNECTION_ANALYZER: "PR Connection Analyzer",
     Role.COORDINATOR: "Coordinator",
     Role.CODE_VALIDATOR: "Code Validator",
+    Role.CLASSIFIER: "Classifier",
 }
 
 ANALYZERS: dict[Role, tuple[Label, ...]] = {
     Role.ISSUE_ANALYZER: (Label.IS,),
     Role.SCOPE_ANALYZER: (Label.SC, Label.UL),
     Role.CONNECTION_ANALYZER: (Label.DP, Label.FP),
+}
+PIPELINE = frozenset({*ANALYZERS, Role.COORDINATOR, Role.CODE_VALIDATOR})
+
+# Whoever may assign the five labels: the analyzers, or one classifier in their place (`checker.evaluation`).
+JUDGES: dict[Role, tuple[Label, ...]] = {
+    **ANALYZERS,
+    Role.CLASSIFIER: tuple(label for label in Label if label is not Label.OTHERS),
 }
 
 

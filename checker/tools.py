@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -218,6 +219,10 @@ class Toolbox:
         """For the request's `tools`."""
         return tuple(tool.definition for tool in self._tools.values())
 
+    def __or__(self, other: Toolbox) -> Toolbox:
+        """The tools of both."""
+        return Toolbox({**self._tools, **other._tools})
+
     async def call(self, name: str, arguments: object) -> Found:
         """Checks the arguments and runs the tool. Raises Refused."""
         tool = self._tools.get(name)
@@ -274,5 +279,9 @@ def file_tools(reader: FileReader) -> Toolbox:
 
 
 def _tool(name: str, about: str, input_type: type[_Input], run: Callable[[Any], Awaitable[Found]]) -> Tool:
-    definition = {"name": name, "description": about, "input_schema": input_type.model_json_schema()}
-    return Tool(definition, input_type, run)
+    return Tool({"name": name, "description": about, "input_schema": _input_schema(input_type)}, input_type, run)
+
+
+@cache
+def _input_schema(input_type: type[_Input]) -> Mapping[str, Any]:
+    return input_type.model_json_schema()

@@ -21,7 +21,7 @@ from checker.report import (
     SignalKind,
     Verdict,
 )
-from checker.taxonomy import ANALYZERS, LABELS, Artifact, Label, Role
+from checker.taxonomy import JUDGES, LABELS, PIPELINE, Artifact, Label, Role
 
 _REVIEWED_LABELS = tuple(label for label in Label if label is not Label.OTHERS)
 
@@ -38,14 +38,16 @@ def conclude(
     dropped: tuple[Dropped, ...],
     clues: tuple[Clue, ...],
     usage: tuple[RoleUsage, ...],
+    roles: frozenset[Role] = PIPELINE,
 ) -> Report:
     """The report. With a label that stands the verdict is misaligned, whatever else failed or was unread.
 
-    `out`: the labels that are ruled out mechanically (`checker.shortcuts.ruled_out`).
+    `out`: the labels that are ruled out mechanically (`checker.shortcuts.ruled_out`). `roles`: who took part.
     """
     standing = {finding.label for finding in findings}
     doubts = (
         *_failures(reports, reviews),
+        *_unjudged(roles, out, clues),
         *_unread(case, out, standing),
         *_not_shown(case, dropped),
         *_unproved(dropped),
@@ -61,7 +63,7 @@ def conclude(
         undetermined=doubts,
         unread=case.pair.unread,
         partial=case.pair.partial,
-        remarks=_remarks(case, reports, reviews),
+        remarks=(*_left_out(roles), *_remarks(case, reports, reviews)),
         signals=case.signals,
         usage=usage,
     )
@@ -100,12 +102,26 @@ def _verdict(findings: tuple[Finding, ...], doubts: tuple[str, ...], *, reads_in
 
 def _failures(reports: tuple[AgentReport, ...], reviews: tuple[Review, ...]) -> tuple[str, ...]:
     analyzers = (
-        f"The {report.role.words} failed, so {' and '.join(ANALYZERS[report.role])} stay open: {report.failure}"
+        f"The {report.role.words} failed, so {' and '.join(JUDGES[report.role])} stay open: {report.failure}"
         for report in reports
         if report.failure
     )
     later = (f"The {review.role.words} failed: {review.failure}" for review in reviews if review.failure)
     return (*analyzers, *later)
+
+
+def _unjudged(roles: frozenset[Role], out: Collection[Label], clues: tuple[Clue, ...]) -> tuple[str, ...]:
+    """What a run without some of the roles cannot rule out."""
+    judged = {label for role in roles for label in JUDGES.get(role, ())}
+    labels = [str(label) for label in _REVIEWED_LABELS if label not in judged and label not in out]
+    open_labels = [f"{' and '.join(labels)} cannot be ruled out: nobody was asked about them."] if labels else []
+    weighed = not clues or Role.COORDINATOR in roles or Role.CLASSIFIER in roles
+    return (*open_labels, *([] if weighed else ["Others cannot be ruled out: nobody weighed the clues."]))
+
+
+def _left_out(roles: frozenset[Role]) -> tuple[str, ...]:
+    absent = ", ".join(role.words for role in Role if role in PIPELINE - roles)
+    return (f"Left out of this run: {absent}.",) if absent else ()
 
 
 def _unread(case: Case, out: Collection[Label], standing: Collection[Label]) -> tuple[str, ...]:
@@ -121,7 +137,7 @@ def _unread(case: Case, out: Collection[Label], standing: Collection[Label]) -> 
 
 def _not_shown(case: Case, dropped: tuple[Dropped, ...]) -> tuple[str, ...]:
     """Texts that did not fit into what a role is shown: what it did not see it cannot rule out."""
-    blind = {role: cuts for role, cuts in case.cuts.items() if role in ANALYZERS}
+    blind = {role: cuts for role, cuts in case.cuts.items() if role in JUDGES}
     if any(drop.by == Role.CODE_VALIDATOR for drop in dropped):
         blind |= {role: cuts for role, cuts in case.cuts.items() if role is Role.CODE_VALIDATOR}
     return tuple(f"The {role.words} was not shown all of {', '.join(sorted(cuts))}." for role, cuts in blind.items())

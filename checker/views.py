@@ -46,6 +46,7 @@ _ARTIFACTS: dict[Role, tuple[Artifact, ...]] = {
         *_PR_TEXT,
     ),
     Role.CODE_VALIDATOR: (Artifact.ISSUE_DESCRIPTION, Artifact.CODE_PATCH, Artifact.TEST_PATCH),
+    Role.CLASSIFIER: tuple(Artifact),
 }
 
 _SHOWN_SIGNALS = frozenset(SignalKind) - {SignalKind.HIDDEN_TEXT, SignalKind.SHARED_LITERAL}
@@ -92,6 +93,23 @@ def validator(case: Case, findings: Sequence[Finding]) -> str:
         patches=prompting.fence(view.noted([_compact(text, _PATCH) for text in texts])),
         unread=unread(case, _ARTIFACTS[Role.CODE_VALIDATOR]),
     )
+
+
+def everything(case: Case) -> dict[str, str]:
+    """All artifacts at once, in the bounds of the roles that share them out; without the facts found by a program."""
+    view = _View(case, Role.CLASSIFIER)
+    texts = [t for name in ("patch/code", "patch/test") if (t := case.texts.get(name))]
+    return {
+        "numbers": _numbers(case),
+        "unread": unread(case, _ARTIFACTS[Role.CLASSIFIER]),
+        "issue": view.issue(),
+        "discussion": view.fenced([Artifact.ISSUE_DISCUSSION], _DISCUSSION),
+        "pull_request": view.pull_request(),
+        "talk": view.fenced((Artifact.PR_COMMENTS, Artifact.PR_REVIEWS), _PR_TALK),
+        "related": view.related(),
+        "files": _files(case),
+        "patches": prompting.fence(view.noted([_compact(text, _PATCH) for text in texts])),
+    }
 
 
 def facts(case: Case, labels: Iterable[Label]) -> str:

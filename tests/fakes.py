@@ -12,7 +12,7 @@ from typing import Any
 from checker import prompting
 from checker.model import Meter, ModelFailure, Reply, Request, Usage
 from checker.pair import Pair, read_pair
-from checker.taxonomy import Role
+from checker.taxonomy import PIPELINE, Role
 from checker.tools import RecordConnections
 
 HERE = Path(__file__).parent
@@ -86,6 +86,17 @@ def validated(**keep: bool) -> dict[str, Any]:
     return {"decisions": decisions}
 
 
+def given(label: str, source: str, text: str, scenario: str | None = None, why: str = "It is said.") -> dict[str, Any]:
+    """One label of a classifier's answer."""
+    quotes = [{"source": source, "text": text}]
+    return {"why": why, "label": label, "scenario": scenario, "confidence": "medium", "quotes": quotes}
+
+
+def classified(*labels: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A classifier's answer."""
+    return {**more, "labels": list(labels)}
+
+
 def _stands(ids: Any) -> list[dict[str, Any]]:
     return [{"id": signal, "counts": False, "why": "looked at"} for signal in ids]
 
@@ -108,7 +119,8 @@ class ScriptedModel:
 
     async def ask(self, request: Request, meter: Meter) -> Reply:
         """See `checker.model.Model`."""
-        role = next(role for role in Role if prompting.load(role).system == request.system)
+        # Beside the five roles' prompts there are only those of the baselines.
+        role = next((role for role in PIPELINE if prompting.load(role).system == request.system), Role.CLASSIFIER)
         self.asked[role].append(request)
         meter.allow(request)
         await asyncio.sleep(self._seconds)

@@ -1,57 +1,85 @@
-"""Pairs from files: JSON, JSONL, gzip, standard input; our own format and the paper's.
+"""Pairs from records of every known format: our own, the paper's, and those of SWE-bench-like data sets.
 
 What cannot be read becomes an `InputProblem`, a sentence with file, line and field; the rest is read on.
 """
 
 from __future__ import annotations
 
-import gzip
-import io
-import json
 import re
-import sys
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn
+from typing import Any
 
 from pydantic import ValidationError
 
 from checker import patches
-from checker.datasets.paper import read_record
-from checker.pair import SCHEMA, Pair, read_pair
+from checker.datasets import multi_swe_bench, paper, swe_bench
+from checker.datasets.columns import instance
+from checker.datasets.problem import InputProblem as InputProblem
+from checker.datasets.sources import records
+from checker.pair import SCHEMA, Pair, pair_id, read_pair
 
-STANDARD_INPUT = "-"
-_GZIP_MAGIC = b"\x1f\x8b"
 _MEGABYTE = 1_000_000
-_MOST_COMPLAINTS = 5
 # Three times the largest of 1,376 real patches; reading a hostile one takes about as long as a person waits.
 LARGEST_PATCH = 5 * _MEGABYTE
-# More would not fit into memory as objects; also how far a gzip file is let unfold.
-LARGEST_FILE = 2_000 * _MEGABYTE
 _LONGEST_ID = 200
+_MOST_COLUMNS = 12
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_PATCH_FIELDS = {"code_patch": "pull_request.code_patch", "test_patch": "pull_request.test_patch"}
-_PAPER_PATCH_FIELDS = {"code_patch": "patch", "test_patch": "test_patch"}
 
 
 @dataclass(frozen=True)
-class InputProblem:
-    """Why a file, or one record of it, cannot be checked."""
+class Format:
+    """A format of records: how it is read, by which columns it is known, and what it calls the id and the patches."""
 
-    where: str
-    what: str
+    name: str
+    columns: tuple[str, ...]
+    read: Callable[[Mapping[str, Any]], Pair]
+    id: str = "instance_id"
+    code_patch: str = "patch"
+    test_patch: str = "test_patch"
 
-    def __str__(self) -> str:
-        """One sentence for the person who can mend the input."""
-        return f"{self.where}: {self.what}"
+
+OURS = Format(
+    "PAIChecker's own",
+    ("id", "issues", "pull_request"),
+    read_pair,
+    id="id",
+    code_patch="pull_request.code_patch",
+    test_patch="pull_request.test_patch",
+)
+PAPER = Format("the paper's", ("instance_id", "issue_number", "pr_description"), paper.read_record)
+SWE_BENCH = Format("SWE-bench's", swe_bench.COLUMNS, swe_bench.read_row)
+MULTI_SWE_BENCH = Format(
+    "Multi-SWE-bench's", multi_swe_bench.COLUMNS, multi_swe_bench.read_record, id="number", code_patch="fix_patch"
+)
+FORMATS = (OURS, PAPER, MULTI_SWE_BENCH, SWE_BENCH)
+_OF_THE_PAPER_ALONE = frozenset({*paper.FIELDS, "_missing"}) - {
+    "problem_statement",
+    "hints_text",
+    "patch",
+    "test_patch",
+}
 
 
-def read_files(paths: Sequence[str], only: Sequence[str] = ()) -> Iterator[Pair | InputProblem]:
-    """All pairs of the files in order, or those whose ids are in `only`; each id once, problems in their place."""
+def format_of(record: Mapping[str, Any]) -> Format | None:
+    """The format that a record's columns show, also where some are missing; None where they fit none."""
+    names = record.keys()
+    if names & {"schema", "pull_request"}:
+        return OURS
+    if names & _OF_THE_PAPER_ALONE or names <= {"instance_id", *paper.FIELDS}:
+        return PAPER
+    for known in (MULTI_SWE_BENCH, SWE_BENCH):
+        if len(names & set(known.columns)) > len(known.columns) / 2:
+            return known
+    return None
+
+
+def read_files(sources: Sequence[str], only: Sequence[str] = ()) -> Iterator[Pair | InputProblem]:
+    """All pairs of the sources in order, or those whose ids are in `only`; each id once, problems in their place."""
     seen: dict[str, str] = {}
-    for path in paths:
-        for where, found in _read_file(path):
+    for source in sources:
+        for where, record in records(source):
+            found = record if isinstance(record, InputProblem) else _pair(where, record)
             if isinstance(found, InputProblem):
                 yield found
             elif found.id in seen:
@@ -64,130 +92,29 @@ def read_files(paths: Sequence[str], only: Sequence[str] = ()) -> Iterator[Pair 
             yield InputProblem("--id", f"no input holds {wanted!r}")
 
 
-def _read_file(path: str) -> Iterator[tuple[str, Pair | InputProblem]]:
-    name = "standard input" if path == STANDARD_INPUT else path
-    try:
-        text = _text(path)
-    except FileNotFoundError:
-        yield name, InputProblem(name, "there is no such file")
-        return
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        yield name, InputProblem(f"{name} line {line}", f"byte {error.start} is not UTF-8; save the file as UTF-8")
-        return
-    except _TooLargeError:
-        yield name, InputProblem(name, f"it holds more than {LARGEST_FILE // _MEGABYTE:,} MB; split it into several")
-        return
-    except (OSError, EOFError, zlib.error) as error:
-        yield name, InputProblem(name, f"it cannot be read ({getattr(error, 'strerror', None) or error})")
-        return
-    if not text.strip():
-        yield name, InputProblem(name, "it is empty; a pair as JSON, or one a line, was expected")
-        return
-    for where, record in _records(name, text):
-        yield where, record if isinstance(record, InputProblem) else _pair(where, record)
+def read_ids(source: str) -> Iterator[tuple[str, str | None]]:
+    """Id and repository of each record that says them, without reading the rest of it."""
+    for _, record in records(source):
+        if isinstance(record, dict):
+            pair, repository = _identity(record)
+            if pair is not None:
+                yield pair, repository
 
 
-def _text(path: str) -> str:
-    if path == STANDARD_INPUT:
-        return _decoded(sys.stdin.buffer)
-    with open(path, "rb") as file:  # noqa: PTH123 - a Path would not take "-" apart from a file of that name
-        return _decoded(file)
+def _identity(record: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    known = format_of(record)
+    if known is MULTI_SWE_BENCH:
+        repository = f"{record.get('org')}/{record.get('repo')}"
+        number = record.get("number")
+        made = pair_id(repository, number) if isinstance(number, int) else None
+        return _text(record.get("instance_id")) or made, repository
+    name = _text(record.get(known.id)) if known else None
+    said = record.get({OURS: "repository", SWE_BENCH: "repo"}.get(known, "")) if known else None
+    return name, _text(said) or (instance(name)[0] if name else None)
 
 
-class _TooLargeError(Exception):
-    """A file is larger than `LARGEST_FILE`."""
-
-
-def _decoded(file: BinaryIO) -> str:
-    data = _all_of(file)
-    if data[:2] == _GZIP_MAGIC:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as unfolded:
-            data = _all_of(unfolded)
-    return data.decode("utf-8-sig")
-
-
-def _all_of(file: BinaryIO | gzip.GzipFile) -> bytes:
-    data = file.read(LARGEST_FILE + 1)
-    if len(data) > LARGEST_FILE:
-        raise _TooLargeError
-    return data
-
-
-class _NoJsonError(ValueError):
-    """Why a text is no JSON, in words, and on which of its lines."""
-
-    def __init__(self, what: str, line: int = 1) -> None:
-        super().__init__(what)
-        self.line = line
-
-
-def _json(text: str) -> Any:
-    """The JSON value of a text. Raises _NoJsonError also for what Python's reader lets pass or cannot hold."""
-    try:
-        return json.loads(text, parse_constant=_refuse)
-    except json.JSONDecodeError as error:
-        raise _NoJsonError(f"this is no JSON ({error.msg.lower()} at column {error.colno})", error.lineno) from None
-    except RecursionError:
-        raise _NoJsonError("it is nested too deeply to be a pair") from None
-    except _NoJsonError:
-        raise
-    except ValueError:
-        # Python reads no integers of thousands of digits (sys.set_int_max_str_digits).
-        raise _NoJsonError("it holds a number with thousands of digits") from None
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise _NoJsonError(f"{constant} is no JSON number")
-
-
-def _records(name: str, text: str) -> Iterator[tuple[str, Any]]:
-    """The JSON values of a text: one value, a list of them, or one a line."""
-    try:
-        whole = _json(text)
-    except _NoJsonError as error:
-        if _is_one_value(text):
-            yield name, InputProblem(f"{name} line {error.line}", str(error))
-        else:
-            yield from _lines(name, text)
-        return
-    if whole == []:
-        yield name, InputProblem(name, "it is an empty list; a pair as JSON, or one a line, was expected")
-    elif isinstance(whole, list):
-        yield from ((f"{name} entry {number}", record) for number, record in enumerate(whole, 1))
-    else:
-        yield name if "\n" in text.strip() else f"{name} line 1", whole
-
-
-def _is_one_value(text: str) -> bool:
-    """Whether a broken text was meant as one value: no line of it is an object by itself, and the first is a part."""
-    first, *others = text.strip().split("\n")
-    if any(line.startswith("{") and _is_object(line) for line in others):
-        return False
-    return not others or first.rstrip() in ("{", "[") or first.rstrip().endswith((",", "{", "["))
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(_json(line), dict)
-    except _NoJsonError:
-        return False
-
-
-def _lines(name: str, text: str) -> Iterator[tuple[str, Any]]:
-    lines = [line for line in text.split("\n") if line.strip()]
-    if len(lines) > _MOST_COMPLAINTS and not any(_is_object(line) for line in lines):
-        yield name, InputProblem(f"{name} line 1", "this is neither JSON nor JSON lines; no line of it is an object")
-        return
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{name} line {number}"
-        try:
-            record = _json(line)
-        except _NoJsonError as error:
-            record = InputProblem(where, str(error))
-        yield where, record
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def _pair(where: str, record: Any) -> Pair | InputProblem:
@@ -205,12 +132,19 @@ def _read_object(where: str, record: dict[str, Any]) -> Pair | InputProblem:
     half = _half_character(record)
     if half is not None:
         return InputProblem(where, f"field {half}: it holds half of a surrogate pair, which is no character")
-    is_ours = "schema" in record or "pull_request" in record
-    if is_ours and record.get("schema", SCHEMA) != SCHEMA:
+    known = format_of(record)
+    if known is None:
+        return InputProblem(where, _no_format(record))
+    if known is OURS and record.get("schema", SCHEMA) != SCHEMA:
         schema = _short(repr(record["schema"]))
         return InputProblem(where, f"field schema: {schema} is not known here; this version reads {SCHEMA!r}")
-    pair = read_pair(record) if is_ours else read_record(record)
-    return _checked(where, pair, _PATCH_FIELDS if is_ours else _PAPER_PATCH_FIELDS)
+    return _checked(where, known.read(record), known)
+
+
+def _no_format(record: Mapping[str, Any]) -> str:
+    names = [_short(name) for name in list(record)[:_MOST_COLUMNS]] + ["..."] * (len(record) > _MOST_COLUMNS)
+    known = "; ".join(f"{one.name} ({', '.join(one.columns)})" for one in FORMATS)
+    return f"no format has its columns, {', '.join(names)}; known are {known} (docs/formats.md)"
 
 
 def _half_character(value: Any) -> str | None:
@@ -227,12 +161,11 @@ def _half_character(value: Any) -> str | None:
     return None
 
 
-def _checked(where: str, pair: Pair, fields: dict[str, str]) -> Pair | InputProblem:
+def _checked(where: str, pair: Pair, known: Format) -> Pair | InputProblem:
     if not pair.id.strip() or len(pair.id) > _LONGEST_ID:
-        name = "id" if fields is _PATCH_FIELDS else "instance_id"
-        return InputProblem(where, f"field {name}: 1 to {_LONGEST_ID} characters were expected")
-    for attribute, field in fields.items():
-        patch: str = getattr(pair.pull_request, attribute)
+        return InputProblem(where, f"field {known.id}: 1 to {_LONGEST_ID} characters were expected")
+    pr = pair.pull_request
+    for patch, field in ((pr.code_patch, known.code_patch), (pr.test_patch, known.test_patch)):
         if len(patch) > LARGEST_PATCH:
             size = f"{len(patch) / _MEGABYTE:.1f} MB"
             largest = f"{LARGEST_PATCH / _MEGABYTE:.0f} MB"

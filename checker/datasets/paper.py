@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from checker import patches
+from checker.datasets.columns import BESIDE, instance
 from checker.pair import ChangedFile, Comment, Commit, Issue, Pair, PullRequest, Related
 from checker.patches import Side, side_of
 from checker.taxonomy import Artifact
@@ -35,7 +36,7 @@ FIELDS: dict[str, tuple[Artifact, ...]] = {
     "files": (),
 }
 
-_BESIDE, _AS_READ = "beside", "as_read"
+_AS_READ = "as_read"
 _GAPS = ("_missing", "_partial")
 _LATEST = int(datetime(9999, 1, 1, tzinfo=UTC).timestamp())
 _DESCRIPTION = re.compile(r"PR Title: (?P<title>[^\n]*)\. \n\nPR Description: (?P<body>.*)", re.DOTALL)
@@ -151,7 +152,7 @@ def read_record(record: Mapping[str, Any]) -> Pair:
     `Pair.extra` keeps the fields beside the thirteen, and of these what the pair alone would write otherwise.
     """
     row = Record.model_validate_json(json.dumps(_with_missing(record)), strict=True)
-    repository, number = _instance(row.instance_id)
+    repository, number = instance(row.instance_id)
     pair = Pair(
         id=row.instance_id,
         repository=repository,
@@ -159,7 +160,7 @@ def read_record(record: Mapping[str, Any]) -> Pair:
         issues=_issues(row),
         unread=(*_artifacts(row.missing), Artifact.MERGE_REFERENCES),
         partial=_artifacts(row.partial),
-        extra={_BESIDE: {key: value for key, value in record.items() if key not in FIELDS and key != "instance_id"}},
+        extra={BESIDE: {key: value for key, value in record.items() if key not in FIELDS and key != "instance_id"}},
     )
     written = _render(pair)
     as_read = {field: record[field] for field in FIELDS if field in record and written[field] != record[field]}
@@ -173,17 +174,17 @@ def write_record(pair: Pair) -> dict[str, Any]:
     Authors, most times and reviews' places are lost where the pair has them: the format has no field for them.
     So are, of several issues, which description is whose, and what is not merged or not closed.
     """
-    known = {**_origin(pair), **pair.extra.get(_BESIDE, {})}
+    known = {**_origin(pair), **pair.extra.get(BESIDE, {})}
     return {"instance_id": pair.id, **_render(pair), **pair.extra.get(_AS_READ, {}), **known}
 
 
 def filled(pair: Pair, artifacts: Collection[Artifact]) -> Pair:
     """The pair without what `extra` held of these artifacts as they were read: they have been filled since."""
-    beside = {key: value for key, value in pair.extra.get(_BESIDE, {}).items() if key not in _GAPS}
+    beside = {key: value for key, value in pair.extra.get(BESIDE, {}).items() if key not in _GAPS}
     as_read = {
         field: value for field, value in pair.extra.get(_AS_READ, {}).items() if not set(FIELDS[field]) & set(artifacts)
     }
-    held = {_BESIDE: beside, _AS_READ: as_read}
+    held = {BESIDE: beside, _AS_READ: as_read}
     others = {key: value for key, value in pair.extra.items() if key not in held}
     return replace(pair, extra={**others, **{key: value for key, value in held.items() if value}})
 
@@ -199,14 +200,6 @@ def _origin(pair: Pair) -> dict[str, Any]:
 
 def _names(artifacts: Collection[Artifact]) -> list[str]:
     return [field for field, held in FIELDS.items() if set(held) & set(artifacts)]
-
-
-def _instance(instance_id: str) -> tuple[str | None, int | None]:
-    """Repository and number out of `owner__name-number`."""
-    place, _, digits = instance_id.rpartition("-")
-    owner, _, name = place.partition("__")
-    number = _number(digits)
-    return (f"{owner}/{name}", number) if owner and name and number is not None else (None, None)
 
 
 def _number(text: str) -> int | None:

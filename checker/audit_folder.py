@@ -1,0 +1,209 @@
+"""The folder of an audit: what it was asked to do, its results, failures and spendings, safe against any stop.
+
+`audit.json` holds the settings, `results.jsonl` one line a pair, `failures.jsonl` the pairs whose check gave no whole
+answer, `spending.jsonl` every attempt that may have been billed, `replies/` the finished replies of models.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+SETTINGS, RESULTS, FAILURES, SPENDING, PARQUET = (
+    "audit.json",
+    "results.jsonl",
+    "failures.jsonl",
+    "spending.jsonl",
+    "results.parquet",
+)
+REPLIES = "replies"
+_BLOCK = 65_536
+_ROWS_AT_ONCE = 64
+
+
+class AuditFolderError(Exception):
+    """The folder cannot be used as asked. The message says why and what to do."""
+
+
+@dataclass
+class AuditFolder:
+    """An audit's folder, locked by this process until it ends; a context manager."""
+
+    path: Path
+    _open: dict[str, IO[bytes]] = field(default_factory=dict)
+    _writing: threading.Lock = field(default_factory=threading.Lock)
+
+    def __enter__(self) -> AuditFolder:
+        """Makes the folder, locks it, and takes away last lines that a stop cut short. Raises AuditFolderError."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            for name in (RESULTS, FAILURES, SPENDING):
+                self._open[name] = (self.path / name).open("a+b", buffering=0)
+            fcntl.flock(self._open[RESULTS], fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for file in self._open.values():
+                _cut_torn_line(file)
+        except BlockingIOError:
+            self.__exit__()
+            raise AuditFolderError(f"-o {self.path}: another audit is writing there; wait for it, or stop it") from None
+        except OSError as error:
+            self.__exit__()
+            raise AuditFolderError(f"-o {self.path}: it cannot be written to ({error.strerror})") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes the files, which gives up the lock."""
+        for file in self._open.values():
+            file.close()
+
+    def agree(self, settings: Mapping[str, Any]) -> None:
+        """Writes the settings, or raises AuditFolderError where the folder was begun with others."""
+        path = self.path / SETTINGS
+        before = self._settings(path)
+        if before is None:
+            self._replace(SETTINGS, [json.dumps(settings, indent=1, ensure_ascii=False)])
+            return
+        for name, value in settings.items():
+            if before.get(name) != value:
+                raise AuditFolderError(
+                    f"-o {self.path}: it was begun with {name} {json.dumps(before.get(name))}, not "
+                    f"{json.dumps(value)}; go on with the former, or name another folder"
+                )
+
+    def _settings(self, path: Path) -> Mapping[str, Any] | None:
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            if self._open[RESULTS].seek(0, os.SEEK_END):
+                raise AuditFolderError(f"-o {self.path}: it holds results without {SETTINGS}; name another") from None
+            return None
+        except (OSError, ValueError) as error:
+            raise AuditFolderError(f"{path}: it cannot be read as an audit's settings ({error})") from None
+        if not isinstance(data, dict):
+            raise AuditFolderError(f"{path}: these are no settings of an audit")
+        return data
+
+    def add(self, name: str, row: Mapping[str, Any]) -> None:
+        """Appends a row and sees it to the disk."""
+        self._write(name, json.dumps(row, ensure_ascii=False) + "\n")
+        os.fsync(self._open[name].fileno())
+
+    def note(self, line: str) -> None:
+        """Appends to the spendings; the operating system keeps it also when this process is killed."""
+        self._write(SPENDING, line)
+
+    def _write(self, name: str, line: str) -> None:
+        """In one piece: a line is there, or torn at the file's end, which the next run takes away."""
+        data = line.encode("utf-8", "backslashreplace")
+        try:
+            with self._writing:
+                while data:
+                    data = data[self._open[name].write(data) :]
+        except OSError as error:
+            raise AuditFolderError(f"{self.path / name}: it cannot be written ({error.strerror})") from None
+
+    def rows(self, name: str) -> Iterator[dict[str, Any]]:
+        """The rows of a file, one by one. Raises AuditFolderError where a line is none."""
+        with (self.path / name).open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    row = json.loads(line)
+                except ValueError:
+                    row = None
+                if not isinstance(row, dict):
+                    raise AuditFolderError(f"{self.path / name} line {number}: this is no row of an audit; mend it")
+                yield row
+
+    def settle(self, done: Iterable[str]) -> int:
+        """Leaves in the failures only what has no result, each pair once, as it failed last; how many there are."""
+        finished = set(done)
+        last = {row["id"]: row for row in self.rows(FAILURES) if row["id"] not in finished}
+        self._replace(FAILURES, [json.dumps(row, ensure_ascii=False) for row in last.values()])
+        self._open[FAILURES].close()
+        self._open[FAILURES] = (self.path / FAILURES).open("a+b", buffering=0)
+        return len(last)
+
+    def _replace(self, name: str, lines: Iterable[str]) -> None:
+        draft = self.path / f"{name}.part"
+        try:
+            with draft.open("w", encoding="utf-8", errors="backslashreplace") as file:
+                file.writelines(f"{line}\n" for line in lines)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(self.path / name)
+        except OSError as error:
+            raise AuditFolderError(f"{self.path / name}: it cannot be written ({error.strerror})") from None
+
+    def write_parquet(self) -> bool:
+        """The results as `results.parquet`, whole or not at all; whether pyarrow was there to do it."""
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError:
+            return False
+        schema = _schema(pyarrow)
+        draft = self.path / f"{PARQUET}.part"
+        with pyarrow.parquet.ParquetWriter(draft, schema, compression="zstd") as writer:
+            for batch in _batches(self.rows(RESULTS)):
+                flat = [{name: _flat(row, name) for name in schema.names} for row in batch]
+                writer.write_table(pyarrow.Table.from_pylist(flat, schema))
+        draft.replace(self.path / PARQUET)
+        return True
+
+
+def _cut_torn_line(file: IO[bytes]) -> None:
+    """Takes away what follows the last line end."""
+    end = size = file.seek(0, os.SEEK_END)
+    while end > 0:
+        begin = max(0, end - _BLOCK)
+        file.seek(begin)
+        found = file.read(end - begin).rfind(b"\n")
+        if found >= 0:
+            end = begin + found + 1
+            break
+        end = begin
+    if end < size:
+        file.truncate(end)
+
+
+def _batches(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    batch: list[dict[str, Any]] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == _ROWS_AT_ONCE:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _schema(pyarrow: Any) -> Any:
+    """Columns of a table; what is nested deeper than a list of evidence stays in the JSON lines."""
+    text, texts = pyarrow.string(), pyarrow.list_(pyarrow.string())
+    evidence = pyarrow.list_(
+        pyarrow.struct([(name, text) for name in ("label", "source", "quote", "author", "url", "path")])
+    )
+    names = ("id", "repository", "verdict", "action", "reason", "statement", "backend")
+    lists = ("labels", "scenarios", "confidences", "undetermined", "unread", "partial")
+    numbers = [("tokens", pyarrow.int64()), ("dollars", pyarrow.float64()), ("seconds", pyarrow.float64())]
+    return pyarrow.schema(
+        [*((name, text) for name in names), *((name, texts) for name in lists), ("evidence", evidence), *numbers]
+    )
+
+
+def _flat(row: Mapping[str, Any], name: str) -> Any:
+    findings = row.get("findings", [])
+    if name in ("scenarios", "confidences"):
+        return [finding[name[:-1]] for finding in findings]
+    if name == "evidence":
+        return [
+            {"label": finding["label"], **{key: one.get(key) for key in ("source", "quote", "author", "url", "path")}}
+            for finding in findings
+            for one in finding["evidence"]
+        ]
+    return row.get(name)

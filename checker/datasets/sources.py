@@ -1,0 +1,145 @@
+"""Where records come from: a file (JSON, JSON lines, either gzipped, Parquet), standard input, the Hugging Face Hub.
+
+Records come one by one and are not judged here; memory does not grow with a file of lines or of Parquet.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import sys
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from checker.datasets.json_text import json_records
+from checker.datasets.problem import InputProblem
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DatasetDict
+
+STANDARD_INPUT = "-"
+_GZIP_MAGIC, _PARQUET_MAGIC = b"\x1f\x8b", b"PAR1"
+# Rows of some data sets hold a hundred thousand characters of test names; so many are held at once.
+_ROWS_AT_ONCE = 16
+_HUB_NAME = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<split>[\w.-]+))?", re.ASCII)
+_FILE_ENDS = (".json", ".jsonl", ".gz", ".parquet", ".csv", ".txt")
+
+Found = tuple[str, Any]
+"""Where a record stands, and the record or an InputProblem."""
+
+
+def records(source: str) -> Iterator[Found]:
+    """The records of a path, `-`, or a Hugging Face data set (`org/name`, `org/name:split`)."""
+    name = "standard input" if source == STANDARD_INPUT else source
+    try:
+        yield from _records(source, name)
+    except (OSError, EOFError, zlib.error) as error:
+        yield name, InputProblem(name, f"it cannot be read ({getattr(error, 'strerror', None) or error})")
+
+
+def _records(source: str, name: str) -> Iterator[Found]:
+    if source == STANDARD_INPUT:
+        yield from _unfolded(name, io.BufferedReader(io.BytesIO(sys.stdin.buffer.read())))
+        return
+    if not Path(source).exists() and is_hub_name(source):
+        yield from _hub(source)
+        return
+    try:
+        file = Path(source).open("rb")  # noqa: SIM115 - closed below; a `with` would take in what the consumer raises
+    except FileNotFoundError:
+        yield name, InputProblem(name, "there is no such file")
+        return
+    with file:
+        yield from _parquet(name, file) if file.peek(4)[:4] == _PARQUET_MAGIC else _unfolded(name, file)
+
+
+def is_hub_name(source: str) -> bool:
+    """Whether a source that is no file has the form of a data set's name on the Hugging Face Hub."""
+    return bool(_HUB_NAME.fullmatch(source)) and not source.lower().endswith(_FILE_ENDS) and source[0] != "."
+
+
+def _unfolded(name: str, file: io.BufferedReader) -> Iterator[Found]:
+    if file.peek(2)[:2] != _GZIP_MAGIC:
+        yield from json_records(name, file)
+        return
+    with gzip.GzipFile(fileobj=file) as unfolded:
+        yield from json_records(name, unfolded)  # type: ignore[arg-type]  # a GzipFile reads as a BinaryIO does
+
+
+def _parquet(name: str, file: BinaryIO) -> Iterator[Found]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        yield name, InputProblem(name, "a Parquet file wants pyarrow: pip install 'paichecker[parquet]'")
+        return
+    number = 0
+    try:
+        # Buffered ahead, the whole file would be held.
+        with pyarrow.parquet.ParquetFile(file, pre_buffer=False) as table:
+            for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield f"{name} row {number}", _plain(row)
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
+        what = " ".join(str(error).split())[:200]
+        yield name, InputProblem(name, f"it cannot be read as Parquet after row {number} ({what})")
+
+
+def _plain(value: Any) -> Any:
+    """A value of a table as JSON has it. Times without a zone are GitHub's own, hence UTC."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    return value if isinstance(value, (str, bool, int, float)) or value is None else repr(value)
+
+
+def _hub(source: str) -> Iterator[Found]:
+    match = _HUB_NAME.fullmatch(source)
+    assert match is not None  # noqa: S101 - `is_hub_name` said so
+    loaded = _load(source, match["name"], match["split"])
+    if isinstance(loaded, InputProblem):
+        yield source, loaded
+    else:
+        yield from ((f"{source} row {number}", _plain(row)) for number, row in enumerate(loaded, 1))
+
+
+def _load(source: str, name: str, split: str | None) -> Sequence[Mapping[str, Any]] | Dataset | InputProblem:
+    """The rows, from the Hub or its cache on this machine, where they lie memory-mapped."""
+    try:
+        import datasets
+        import httpx
+        from datasets.exceptions import DatasetsError
+    except ImportError:
+        return InputProblem(
+            source,
+            "there is no such file; a data set of that name on the Hugging Face Hub wants `datasets`: "
+            "pip install 'paichecker[hub]'",
+        )
+    try:
+        loaded: Dataset | DatasetDict = datasets.load_dataset(name, split=split)
+    except (OSError, ValueError, DatasetsError, httpx.HTTPError) as error:
+        return InputProblem(source, _not_loaded(error))
+    if isinstance(loaded, datasets.Dataset):
+        return loaded
+    if len(loaded) == 1:
+        return next(iter(loaded.values()))
+    names = ", ".join(f"{name}:{one}" for one in loaded)
+    return InputProblem(source, f"it has several splits; name one: {names}")
+
+
+def _not_loaded(error: Exception) -> str:
+    what = " ".join(str(error).split())[:200] or type(error).__name__
+    return (
+        f"there is no such file, and as a data set of the Hugging Face Hub it could not be read ({what}); "
+        "check its name, its split and the network, or name a file"
+    )

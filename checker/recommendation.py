@@ -1,0 +1,102 @@
+"""What to do with a pair of a data set: keep it, repair its statement, drop it, or let a person look.
+
+What the issue leaves out (IS, UL) can be added to it, so the statement is amended with what the evidence shows. What
+is wrong with the pull request itself (SC, DP, FP, Others) no wording mends. `docs/auditing.md` has the whole rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from checker.pair import Pair
+from checker.report import Confidence, Finding, Report, SignalKind, Verdict
+from checker.taxonomy import Artifact, Label
+
+REPAIRABLE = frozenset({Label.IS, Label.UL})
+ADDED = "Added to this statement from the discussion and the tests:"
+_WRONG = {
+    Label.SC: "the solution and its tests hold work that the statement does not ask for",
+    Label.DP: "the reference solution is itself defective or incomplete",
+    Label.FP: "only what an earlier solution left is to be solved",
+    Label.OTHERS: "the solution does not answer the statement",
+}
+
+
+class Action(StrEnum):
+    """What a benchmark's builder may do with a pair."""
+
+    KEEP = "keep"
+    REPAIR = "repair"
+    DROP = "drop"
+    LOOK = "look"
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """An action and its reason, one sentence. `statement`: the amended problem statement, of a repair only."""
+
+    action: Action
+    reason: str
+    statement: str | None = None
+
+
+def recommend(pair: Pair, report: Report) -> Recommendation:
+    """The recommendation that follows from a report on the pair."""
+    if report.verdict is Verdict.MISALIGNED:
+        return _misaligned(pair, report)
+    if report.verdict is Verdict.UNDETERMINED:
+        return Recommendation(Action.LOOK, " ".join(report.undetermined) or "It could not be determined.")
+    if not pair.issues:
+        return Recommendation(Action.LOOK, "It names no issue, so there is nothing that the solution could answer.")
+    if report.verdict is Verdict.ALIGNED:
+        return Recommendation(Action.KEEP, "A model read everything that a label lives from, and none stands.")
+    return Recommendation(Action.KEEP, "Rules found nothing; they see no intent, so a model may still find a label.")
+
+
+def _misaligned(pair: Pair, report: Report) -> Recommendation:
+    wrong = [finding for finding in report.findings if finding.label not in REPAIRABLE]
+    if not wrong:
+        return _repair(pair, report)
+    said = "; ".join(f"{finding.label}: {_WRONG[finding.label]}" for finding in wrong)
+    if all(finding.confidence is Confidence.LOW for finding in wrong):
+        return Recommendation(Action.LOOK, f"{said}; but with low confidence, so look before it is dropped.")
+    return Recommendation(Action.DROP, f"{said}.")
+
+
+def _repair(pair: Pair, report: Report) -> Recommendation:
+    named = " and ".join(dict.fromkeys(str(finding.label) for finding in report.findings))
+    if not (pair.was_read(Artifact.ISSUE_DESCRIPTION) and pair.request.strip()):
+        return Recommendation(Action.LOOK, f"{named} could be mended, but the statement to amend was not read.")
+    added = list(dict.fromkeys(part for finding in report.findings for part in _additions(finding, report)))
+    if not added:
+        return Recommendation(Action.LOOK, f"{named} could be mended, but the evidence holds no wording to add.")
+    statement = "\n".join([pair.request.rstrip(), "", ADDED, "", "\n\n".join(added), ""])
+    return Recommendation(Action.REPAIR, f"{named}: what the statement lacks can be added to it.", statement)
+
+
+def _additions(finding: Finding, report: Report) -> Iterator[str]:
+    """What a finding adds: a model's own wording, the literal that tests assert, words of the discussion."""
+    literals = list(_literals(finding, report))
+    if literals:
+        yield from (f"- The exact wording expected: “{literal}”" for literal in literals)
+    elif finding.repair.strip() and _is_wording(finding, report):
+        yield f"- {' '.join(finding.repair.split())}"
+    for evidence in finding.evidence:
+        if finding.label is Label.IS and evidence.artifact is Artifact.ISSUE_DISCUSSION:
+            by = f"@{evidence.author}" if evidence.author else "The discussion"
+            quoted = "\n".join(f"  > {line}" for line in evidence.quote.strip().splitlines())
+            yield f"- {by}:\n{quoted}"
+
+
+def _is_wording(finding: Finding, report: Report) -> bool:
+    """A model writes the words to add; rules only say that some are to be added."""
+    return any(used.role is finding.by for used in report.usage)
+
+
+def _literals(finding: Finding, report: Report) -> Iterator[str]:
+    shown = {evidence.quote for evidence in finding.evidence}
+    for signal in report.signals:
+        if finding.label is Label.UL and signal.kind is SignalKind.UNSPECIFIED_LITERAL and signal.quote in shown:
+            yield signal.detail["text"]

@@ -1,0 +1,351 @@
+"""`paichecker audit`: a data set judged within limits, resumably, into rows that say what to do."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from anthropic_server import Answer, MessagesServer, Received, error, message
+from command_line import run
+from fakes import connection, decide, issue, load_pair, no, validated, yes
+
+from checker import prompting
+from checker.audit_folder import FAILURES, RESULTS, SPENDING
+from checker.pair import write_pair
+from checker.report import read_report
+from checker.taxonomy import Role
+
+PAIRS = ("accidental-link", "aligned", "follow-up", "four-duplicates", "incomplete-specification", "typo-number")
+IDS = {load_pair(name).id for name in PAIRS}
+
+
+class Model:
+    """A server's answers: nothing is found, but scope creep in pull requests whose title has one of the words.
+
+    `broken`: words of titles for which the PR Scope Analyzer is refused. `most` counts how many it answered at once.
+    """
+
+    def __init__(self, *, seconds: float = 0.0) -> None:
+        self.broken: set[str] = set()
+        self.creeping: dict[str, str] = {}
+        self.most = self._now = 0
+        self._seconds = seconds
+        self._lock = threading.Lock()
+
+    def __call__(self, received: Received) -> Answer:
+        with self._lock:
+            self._now += 1
+            self.most = max(self.most, self._now)
+        time.sleep(self._seconds)
+        try:
+            return self._answer(received)
+        finally:
+            with self._lock:
+                self._now -= 1
+
+    def _answer(self, received: Received) -> Answer:
+        role = role_of(received)
+        shown = received.body["messages"][0]["content"][0]["text"]
+        if role is Role.SCOPE_ANALYZER:
+            if any(word in shown for word in self.broken):
+                return error(400, "invalid_request_error", "no")
+            return message(json.dumps(self._scope(shown, received)))
+        found = {Role.ISSUE_ANALYZER: issue(), Role.CONNECTION_ANALYZER: connection()}
+        kept = {Role.COORDINATOR: decide(SC=True), Role.CODE_VALIDATOR: validated(SC=True)}
+        return message(json.dumps({**found, **kept}[role]))
+
+    def _scope(self, shown: str, received: Received) -> dict[str, Any]:
+        names = received.body["output_config"]["format"]["schema"]["properties"].keys() - {"signals", "clues"}
+        answer: dict[str, Any] = {name: no() for name in names}
+        for word, quote in self.creeping.items():
+            if word in shown:
+                answer["scope_creep"] = yes("SC-2", "pr/title", quote)
+        return {"signals": [], "clues": [], **answer}
+
+
+def role_of(received: Received) -> Role:
+    firsts = {prompting.load(role).system.splitlines()[0]: role for role in Role}
+    return firsts[received.system.splitlines()[0]]
+
+
+@pytest.fixture
+def model() -> Model:
+    return Model()
+
+
+@pytest.fixture
+def server(model: Model, monkeypatch: pytest.MonkeyPatch) -> Iterator[MessagesServer]:
+    with MessagesServer(model) as running:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", running.url)
+        yield running
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(write_pair(load_pair(name))) + "\n" for name in PAIRS), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "audit"
+
+
+Command = Any
+
+
+@pytest.fixture
+def audit(source: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command on the pairs; status, standard output, standard error."""
+    return lambda *more: run(capsys, "audit", source, "-o", str(folder), *more)
+
+
+def rows(folder: Path, name: str = RESULTS) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+
+
+def title_of(name: str) -> str:
+    title = load_pair(name).pull_request.title
+    assert title
+    return title
+
+
+def test_every_pair_has_one_row_that_says_what_to_do(audit: Command, folder: Path) -> None:
+    status, out, err = audit("--backend", "rules")
+    assert (status, err) == (0, "")
+    found = {row["id"]: row for row in rows(folder)}
+    assert (found.keys(), len(rows(folder))) == (IDS, len(PAIRS))
+    mended = found[load_pair("incomplete-specification").id]
+    assert (mended["verdict"], mended["labels"], mended["action"]) == ("misaligned", ["IS"], "repair")
+    assert mended["statement"].startswith(load_pair("incomplete-specification").request.rstrip())
+    assert mended["repository"] == load_pair("incomplete-specification").repository
+    assert found[load_pair("accidental-link").id]["action"] == "drop"
+    assert {row["backend"] for row in found.values()} == {"rules"}
+    assert all(read_report({k: v for k, v in row.items() if k not in _OURS}) for row in found.values())
+    assert "6 pairs judged by rules" in out
+    assert "0 tokens, $0.00 in all runs" in out
+
+
+_OURS = ("repository", "action", "reason", "statement", "tokens", "dollars", "seconds")
+
+
+def test_the_rows_are_also_a_table(audit: Command, folder: Path) -> None:
+    audit("--backend", "rules")
+    table = pyarrow.parquet.read_table(folder / "results.parquet").to_pylist()
+    lines = rows(folder)
+    assert [row["id"] for row in table] == [row["id"] for row in lines]
+    for row, line in zip(table, lines, strict=True):
+        assert {name: row[name] for name in ("labels", "action", "statement", "unread", "seconds")} == {
+            name: line[name] for name in ("labels", "action", "statement", "unread", "seconds")
+        }
+        assert row["scenarios"] == [finding["scenario"] for finding in line["findings"]]
+        quotes = [evidence["quote"] for finding in line["findings"] for evidence in finding["evidence"]]
+        assert [evidence["quote"] for evidence in row["evidence"]] == quotes
+
+
+def test_without_pyarrow_the_lines_are_there_and_the_table_is_told_of(
+    audit: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    status, _, err = audit("--backend", "rules")
+    assert (status, len(rows(folder))) == (0, len(PAIRS))
+    assert err == "paichecker: results.parquet wants pyarrow: pip install 'paichecker[parquet]'\n"
+
+
+def test_a_second_run_judges_nothing_again(audit: Command, folder: Path, server: MessagesServer) -> None:
+    assert audit()[0] == 0
+    lines, asked = (folder / RESULTS).read_bytes(), len(server.received)
+    status, out, _ = audit()
+    assert (status, (folder / RESULTS).read_bytes(), len(server.received)) == (0, lines, asked)
+    assert "6 pairs judged by claude-sonnet-5-5" in out
+
+
+def test_costs_are_those_of_all_runs_and_stand_in_the_rows(
+    audit: Command, folder: Path, server: MessagesServer
+) -> None:
+    _, out, _ = audit()
+    spent = sum(row["tokens"] for row in rows(folder))
+    assert spent == 15 * len(server.received)
+    assert f"{spent:,} tokens, " in out
+    assert f"{spent:,} tokens, " in audit()[1]
+    assert sum(row["dollars"] for row in rows(folder)) == pytest.approx(len(server.received) * (10 * 2 + 5 * 10) / 1e6)
+    assert len(rows(folder, SPENDING)) == len(server.received)
+
+
+def test_a_failed_check_is_kept_with_its_reason_and_judged_again_only_on_request(
+    audit: Command, folder: Path, server: MessagesServer, model: Model
+) -> None:
+    broken = load_pair("aligned").id
+    model.broken = {title_of("aligned")}
+    status, out, _ = audit()
+    assert status == 4
+    assert "1 without a result, 1 of them failed (failures.jsonl)" in out
+    assert {row["id"] for row in rows(folder)} == IDS - {broken}
+    (failure,) = rows(folder, FAILURES)
+    assert (failure["id"], failure["verdict"], failure["action"]) == (broken, "undetermined", "look")
+    assert "The PR Scope Analyzer failed" in failure["reason"]
+
+    model.broken, asked = set(), len(server.received)
+    assert audit()[0] == 4
+    assert len(server.received) == asked
+    assert audit("--retry-failed")[0] == 0
+    assert {row["id"] for row in rows(folder)} == IDS
+    assert rows(folder, FAILURES) == []
+    again = server.received[asked:]
+    assert {role_of(received) for received in again} == {Role.SCOPE_ANALYZER}, "the other answers were kept"
+
+
+def test_a_failure_is_kept_once_however_often_it_is_tried(
+    audit: Command, folder: Path, server: MessagesServer, model: Model
+) -> None:
+    model.broken = {title_of("aligned")}
+    for _ in range(3):
+        assert audit("--retry-failed")[0] == 4
+    assert [row["id"] for row in rows(folder, FAILURES)] == [load_pair("aligned").id]
+
+
+@pytest.mark.parametrize("budget", [("--budget-tokens", "60000"), ("--budget", "0.15")])
+def test_a_budget_ends_the_audit_and_a_higher_one_goes_on(
+    budget: tuple[str, str], audit: Command, folder: Path, server: MessagesServer
+) -> None:
+    status, out, err = audit("--jobs", "1", "--budget-tokens", "6500")
+    assert (status, err) == (4, "paichecker: the budget is spent; a higher one goes on where this run stopped\n")
+    done, asked = rows(folder), len(server.received)
+    assert len(done) < len(PAIRS)
+    assert rows(folder, FAILURES) == [], "what was not paid for has not failed"
+    assert f"{len(PAIRS) - len(done)} without a result" in out
+    assert audit("--jobs", "1", *budget)[0] == 0
+    assert {row["id"] for row in rows(folder)} == IDS
+    bodies = [json.dumps(received.body, sort_keys=True) for received in server.received]
+    assert asked > 0
+    assert len(set(bodies)) == len(bodies), "no reply was paid for twice"
+
+
+def test_a_budget_of_dollars_needs_prices(audit: Command, server: MessagesServer, folder: Path) -> None:
+    status, _, err = audit("--budget", "1", "--model", "mine")
+    assert (status, err) == (2, "paichecker: --budget needs the price of mine: give it with --prices FILE\n")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--model", "claude-haiku-5-5"), 'it was begun with backend "claude-sonnet-5-5", not "claude-haiku-5-5"'),
+        (("--backend", "rules"), 'it was begun with backend "claude-sonnet-5-5", not "rules"'),
+        (("--no-shortcuts",), "it was begun with shortcuts true, not false"),
+        (("--sample", "2"), "it was begun with sample null, not 2"),
+    ],
+)
+def test_a_folder_does_not_mix_audits(
+    more: tuple[str, ...], said: str, audit: Command, server: MessagesServer, folder: Path
+) -> None:
+    audit()
+    before, asked = (folder / RESULTS).read_bytes(), len(server.received)
+    status, out, err = audit(*more)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert ((folder / RESULTS).read_bytes(), len(server.received)) == (before, asked)
+
+
+def test_a_last_line_that_a_stop_cut_short_is_taken_away(audit: Command, folder: Path) -> None:
+    audit("--backend", "rules")
+    whole = (folder / RESULTS).read_bytes()
+    for name in (RESULTS, FAILURES, SPENDING):
+        with (folder / name).open("ab") as file:
+            file.write(b'{"id": "cut' + b"x" * 100_000)
+    assert audit("--backend", "rules")[0] == 0
+    assert (folder / RESULTS).read_bytes() == whole
+    (folder / RESULTS).write_bytes(whole[:-3])
+    assert audit("--backend", "rules")[0] == 0
+    assert len(rows(folder)) == len({row["id"] for row in rows(folder)}) == len(PAIRS)
+
+
+def test_a_sample_is_drawn_by_its_seed(audit: Command, folder: Path) -> None:
+    audit("--backend", "rules", "--sample", "3", "--stratify", "repo", "--seed", "7")
+    drawn = {row["id"] for row in rows(folder)}
+    assert len(drawn) == 3
+    assert drawn < IDS
+
+
+def test_a_bad_record_is_told_and_the_others_are_judged(audit: Command, source: str, folder: Path) -> None:
+    with Path(source).open("a", encoding="utf-8") as file:
+        file.write('{"odd": 1}\n')
+    status, _, err = audit("--backend", "rules")
+    assert (status, {row["id"] for row in rows(folder)}) == (2, IDS)
+    assert f"{source} line 7: no format has its columns, odd" in err
+
+
+def test_pairs_are_checked_at_once_and_keep_to_the_rate(
+    audit: Command, folder: Path, model: Model, server: MessagesServer
+) -> None:
+    model._seconds = 0.2
+    assert audit("--jobs", "6")[0] == 0
+    assert model.most > 4
+    begun, asked = time.monotonic(), len(server.received)
+    for path in (folder / RESULTS, folder / "replies" / "replies.sqlite"):
+        path.unlink()
+    model.most = 0
+    (folder / RESULTS).touch()
+    assert audit("--jobs", "6", "--rate", "600")[0] == 0
+    again = len(server.received) - asked
+    assert again == asked
+    assert time.monotonic() - begun > (again - 1) * 0.1 * 0.9
+
+
+def test_labels_found_by_a_model_are_counted_in_the_summary(
+    audit: Command, folder: Path, model: Model, server: MessagesServer
+) -> None:
+    title = title_of("aligned")
+    model.creeping = {title: title}
+    _, out, _ = audit()
+    lines = [line.split() for line in out.splitlines()]
+    assert ["SC", "1", "16.7%"] in lines
+    assert ["drop", "1", "16.7%"] in lines
+    assert ["misaligned", "1", "16.7%"] in lines
+
+
+def test_a_panel_audits_as_one_checker(audit: Command, folder: Path, server: MessagesServer) -> None:
+    assert audit("--panel", "claude-haiku-5-5,claude-sonnet-5-5,claude-opus-5-5")[0] == 0
+    assert {len(row["votes"]) for row in rows(folder)} == {3}
+    assert sum(row["tokens"] for row in rows(folder)) == 15 * len(server.received)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-", "-o", "x"), "name a file instead of -"),
+        (("gone.jsonl", "-o", "x"), "gone.jsonl: there is no such file"),
+        (("pairs.jsonl", "-o", "x", "--stratify", "repo"), "give --sample N too"),
+        (("pairs.jsonl", "-o", "pairs.jsonl"), "it cannot be written to (File exists)"),
+        (("pairs.jsonl", "-o", "x", "--budget", "nan"), "'nan' is no amount above 0"),
+    ],
+)
+@pytest.mark.usefixtures("source")
+def test_a_wrong_call_is_a_sentence(
+    arguments: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run(capsys, "audit", *arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert not Path("x").exists() or arguments[2] == "x"
+
+
+def test_a_folder_with_results_of_something_else_is_refused(audit: Command, folder: Path) -> None:
+    folder.mkdir()
+    (folder / RESULTS).write_text('{"id": "a"}\n', encoding="utf-8")
+    status, _, err = audit("--backend", "rules")
+    assert (status, (folder / RESULTS).read_text(encoding="utf-8")) == (2, '{"id": "a"}\n')
+    assert "it holds results without audit.json" in err

@@ -1,0 +1,155 @@
+"""Records come from Parquet files and the Hugging Face Hub as from JSON; what is in the way is a sentence."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tracemalloc
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from command_line import command, environment
+from test_datasets_formats import CODE, LIVE, MULTI, SWE_BENCH, SWE_GYM
+
+from checker.datasets.files import InputProblem, read_files
+from checker.datasets.sources import is_hub_name, records
+from checker.pair import Pair
+
+
+def parquet(folder: Path, rows: list[dict[str, Any]], **options: Any) -> str:
+    path = folder / "data.parquet"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path, **options)
+    return str(path)
+
+
+def found(source: str) -> list[Pair | InputProblem]:
+    return list(read_files([source]))
+
+
+def without_place(pair: Pair | InputProblem) -> Pair:
+    assert isinstance(pair, Pair), pair
+    return pair
+
+
+@pytest.mark.parametrize("row", [SWE_BENCH, SWE_GYM, LIVE, MULTI], ids=["SWE-bench", "SWE-Gym", "Live", "Multi"])
+def test_a_row_of_parquet_is_the_same_pair_as_its_json(row: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "row.json"
+    path.write_text(json.dumps(row), encoding="utf-8")
+    assert found(parquet(tmp_path, [row])) == found(str(path))
+
+
+def test_times_and_nulls_of_a_table_are_read(tmp_path: Path) -> None:
+    row = {**SWE_BENCH, "created_at": datetime(2023, 4, 5, 6, 7, 8), "hints_text": None}  # noqa: DTZ001 - as some have it
+    (pair,) = found(parquet(tmp_path, [row, {**row, "instance_id": "x", "hints_text": "said"}]))[:1]
+    assert without_place(pair).pull_request.created_at is not None
+    assert without_place(pair).issues[0].comments == ()
+
+
+def test_a_bad_row_is_told_with_its_number_and_the_rest_is_read(tmp_path: Path) -> None:
+    rows = [{**SWE_BENCH, "instance_id": f"ann__tool-{n}", "patch": CODE if n != 2 else "prose"} for n in (1, 2, 3)]
+    source = parquet(tmp_path, rows)
+    first, second, third = found(source)
+    assert isinstance(second, InputProblem)
+    assert second.where == f"{source} row 2"
+    assert (without_place(first).id, without_place(third).id) == ("ann__tool-1", "ann__tool-3")
+
+
+@pytest.mark.parametrize("cut", [4, 100, 1_000])
+def test_a_broken_parquet_file_is_a_sentence(cut: int, tmp_path: Path) -> None:
+    source = parquet(tmp_path, [SWE_BENCH] * 50)
+    data = Path(source).read_bytes()
+    Path(source).write_bytes(data[:cut])
+    (said,) = found(source)
+    assert isinstance(said, InputProblem)
+    assert "it cannot be read as Parquet after row 0" in said.what
+
+
+def test_without_pyarrow_the_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = parquet(tmp_path, [SWE_BENCH])
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (said,) = found(source)
+    assert str(said).endswith("a Parquet file wants pyarrow: pip install 'paichecker[parquet]'")
+
+
+@pytest.mark.parametrize("form", ["parquet", "jsonl"])
+def test_memory_does_not_grow_with_the_file(form: str, tmp_path: Path) -> None:
+    def most(count: int) -> int:
+        rows = [{**SWE_BENCH, "instance_id": f"a__b-{n}", "hints_text": f"{n:04} " * 20_000} for n in range(count)]
+        if form == "parquet":
+            # Statistics would put two of the long texts of each group into the footer, which is read as a whole.
+            source = parquet(tmp_path, rows, row_group_size=16, write_statistics=False)
+        else:
+            source = str(tmp_path / "data.jsonl")
+            Path(source).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        del rows
+        tracemalloc.start()
+        assert sum(1 for _ in records(source)) == count
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return peak
+
+    most(16)  # what is loaded once
+    assert most(640) < 1.5 * most(80)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_name"),
+    [
+        ("princeton-nlp/SWE-bench_Lite", True),
+        ("princeton-nlp/SWE-bench_Lite:test", True),
+        ("data/pairs.jsonl", False),
+        ("data/pairs.json.gz", False),
+        ("data/pairs.PARQUET", False),
+        ("./data/pairs", False),
+        ("../pairs", False),
+        ("/data/pairs", False),
+        ("a/b/c", False),
+        ("pairs", False),
+    ],
+)
+def test_a_name_on_the_hub_is_told_from_a_path(source: str, is_name: bool) -> None:
+    assert is_hub_name(source) is is_name
+
+
+def test_a_file_of_that_name_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ann").mkdir()
+    Path("ann/tool").write_text(json.dumps(SWE_BENCH), encoding="utf-8")
+    assert isinstance(found("ann/tool")[0], Pair)
+
+
+def test_rows_of_the_hub_are_read_and_a_split_must_be_named_where_there_are_several(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    datasets = pytest.importorskip("datasets", reason="the extra `hub` is not installed")
+    rows = datasets.Dataset.from_list([SWE_GYM])
+    held = {("ann/set", "test"): rows, ("ann/set", None): datasets.DatasetDict({"dev": rows, "test": rows})}
+    held["ann/one", None] = datasets.DatasetDict({"train": rows})
+    monkeypatch.setattr(datasets, "load_dataset", lambda name, split: held[name, split])
+    (pair,) = found("ann/set:test")
+    assert without_place(pair).id == "ann__tool-9"
+    assert found("ann/one") == [pair]
+    assert [str(said) for said in found("ann/set")] == [
+        "ann/set: it has several splits; name one: ann/set:dev, ann/set:test"
+    ]
+
+
+def test_without_datasets_the_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    (said,) = found("ann/no-such-set:test")
+    assert "there is no such file; a data set of that name" in str(said)
+    assert "pip install 'paichecker[hub]'" in str(said)
+
+
+def test_without_a_network_a_name_is_a_sentence_without_traceback(tmp_path: Path) -> None:
+    pytest.importorskip("datasets", reason="the extra `hub` is not installed")
+    offline = environment(HF_HOME=str(tmp_path), HF_ENDPOINT="http://127.0.0.1:9", HF_HUB_OFFLINE="1")
+    done = command("check", "ann/no-such-set:test", env=offline)
+    assert done.returncode == 2
+    last = done.stderr.decode().splitlines()[-1]
+    assert last.startswith("paichecker: ann/no-such-set:test: there is no such file, and as a data set of the Hugging")
+    assert b"Traceback" not in done.stderr

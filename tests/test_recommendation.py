@@ -1,0 +1,99 @@
+"""What is recommended follows from labels, confidence, and whether the statement can be amended."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from fakes import load_pair
+
+from checker.evidence import Evidence
+from checker.pair import Pair
+from checker.pipeline import check
+from checker.recommendation import Action, recommend
+from checker.report import Confidence, Finding, Report, RoleUsage, Verdict
+from checker.rules import RulesBackend
+from checker.taxonomy import Artifact, Label, Role, Scenario
+
+PAIR = load_pair("aligned")
+SAID = Evidence("issue/1/comment/1", Artifact.ISSUE_DISCUSSION, "Only version 3\nfails.", author="ann")
+
+
+def finding(label: Label, confidence: Confidence = Confidence.HIGH, *evidence: Evidence, repair: str = "") -> Finding:
+    scenario = next((s for s in Scenario if s.label is label), None) if label is not Label.OTHERS else None
+    role = Role.ISSUE_ANALYZER if label is Label.IS else Role.SCOPE_ANALYZER
+    return Finding(label, scenario, confidence, "It is said.", role, evidence or (SAID,), repair)
+
+
+def report(*findings: Finding, by_model: bool = True) -> Report:
+    usage = (RoleUsage(Role.ISSUE_ANALYZER, "m"), RoleUsage(Role.SCOPE_ANALYZER, "m")) if by_model else ()
+    return Report("a", "m", Verdict.MISALIGNED, findings, usage=usage)
+
+
+@pytest.mark.parametrize("label", [Label.SC, Label.DP, Label.FP, Label.OTHERS])
+def test_what_is_wrong_with_the_pull_request_drops_the_pair(label: Label) -> None:
+    advice = recommend(PAIR, report(finding(label), finding(Label.IS)))
+    assert (advice.action, advice.statement) == (Action.DROP, None)
+    assert advice.reason.startswith(f"{label}: ")
+
+
+def test_nothing_is_dropped_on_low_confidence_alone() -> None:
+    low = finding(Label.SC, Confidence.LOW)
+    assert recommend(PAIR, report(low)).action is Action.LOOK
+    assert recommend(PAIR, report(low, finding(Label.DP))).action is Action.DROP
+
+
+def test_what_the_issue_lacks_is_added_to_the_statement() -> None:
+    repairs = report(finding(Label.IS, repair="It fails\n in version 3 only."), finding(Label.UL, repair="Say 'x'."))
+    advice = recommend(PAIR, repairs)
+    assert advice.action is Action.REPAIR
+    assert advice.statement is not None
+    assert advice.statement.startswith(PAIR.request.rstrip())
+    added = advice.statement.removeprefix(PAIR.request.rstrip())
+    assert added == (
+        "\n\nAdded to this statement from the discussion and the tests:\n\n- It fails in version 3 only.\n\n"
+        "- @ann:\n  > Only version 3\n  > fails.\n\n- Say 'x'.\n"
+    )
+
+
+def test_what_rules_say_to_do_is_no_wording_to_add() -> None:
+    advice = recommend(PAIR, report(finding(Label.IS, repair="Add what the answer supplies."), by_model=False))
+    assert advice.statement is not None
+    assert "Add what the answer supplies" not in advice.statement
+    assert "> Only version 3" in advice.statement
+
+
+def test_rules_literals_stand_in_the_amended_statement_word_for_word() -> None:
+    pair = load_pair("scope-creep-and-literal")
+    found = asyncio.run(check(pair, RulesBackend()))
+    literal = replace(found, findings=tuple(f for f in found.findings if f.label is Label.UL))
+    advice = recommend(pair, literal)
+    assert advice.statement is not None
+    assert advice.statement.endswith("- The exact wording expected: “Field path has an unbalanced bracket”\n")
+
+
+@pytest.mark.parametrize("gap", ["unread", "partial"])
+def test_a_statement_that_was_not_read_cannot_be_amended(gap: str) -> None:
+    pair: Pair = replace(PAIR, **{gap: (Artifact.ISSUE_DESCRIPTION,)})  # type: ignore[arg-type]
+    assert recommend(pair, report(finding(Label.IS))).action is Action.LOOK
+
+
+def test_a_label_without_any_wording_asks_for_a_look() -> None:
+    test = Evidence("patch/test", Artifact.TEST_PATCH, "assert x == 'y'")
+    assert recommend(PAIR, report(finding(Label.UL, Confidence.HIGH, test))).action is Action.LOOK
+
+
+@pytest.mark.parametrize(
+    ("verdict", "action"),
+    [(Verdict.ALIGNED, Action.KEEP), (Verdict.NOTHING_FOUND, Action.KEEP), (Verdict.UNDETERMINED, Action.LOOK)],
+)
+def test_a_pair_without_a_label(verdict: Verdict, action: Action) -> None:
+    advice = recommend(PAIR, Report("a", "m", verdict, undetermined=("IS cannot be ruled out.",)))
+    assert advice.action is action
+    assert ("IS cannot be ruled out." in advice.reason) is (verdict is Verdict.UNDETERMINED)
+    assert ("no intent" in advice.reason) is (verdict is Verdict.NOTHING_FOUND)
+
+
+def test_a_pair_without_an_issue_asks_for_a_look() -> None:
+    assert recommend(replace(PAIR, issues=()), Report("a", "m", Verdict.NOTHING_FOUND)).action is Action.LOOK
