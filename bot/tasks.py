@@ -25,6 +25,7 @@ class Kind(StrEnum):
     RENAMED = "renamed"
     CLOSED_OFF = "closed-off"
     FORGET = "forget"
+    TAKEN_OUT = "taken-out"
     TOKENS = "tokens"
 
 
@@ -32,7 +33,8 @@ class Kind(StrEnum):
 class Task:
     """One thing to do. `key`: the delivery's id, the same when it is delivered again; `delay`: seconds until a check.
 
-    `who` sent it. `number` is that of a pull request, or of an issue where the kind says so.
+    `who` sent it. `number` is that of a pull request, or of an issue where the kind says so. `repositories`: the ids of
+    those that were taken out of the installation. `former`: the name that a repository had before.
     """
 
     kind: Kind
@@ -47,6 +49,8 @@ class Task:
     comment_id: int = 0
     head_sha: str = ""
     delay: int = 0
+    repositories: tuple[int, ...] = ()
+    former: str = ""
 
     @property
     def partition(self) -> str:
@@ -65,4 +69,4 @@ _DEFAULTS: Mapping[str, Any] = {
 
 def read_task(data: Mapping[str, Any]) -> Task:
     """The task that `as_json` wrote."""
-    return Task(**{**data, "kind": Kind(data["kind"])})
+    return Task(**{**data, "kind": Kind(data["kind"]), "repositories": tuple(data.get("repositories", ()))})

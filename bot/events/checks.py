@@ -33,5 +33,10 @@ async def check_the_head_again(event: sansio.Event, tasks: list[Task]) -> None:
 def _check(event: sansio.Event, tasks: list[Task], why: str) -> None:
     run = event.data["check_run"]
     address = pull_request_of(run.get("external_id"))
-    if address is not None and address.repository.lower() == event.data["repository"]["full_name"].lower():
+    if address is None:
+        return
+    if address.repository.lower() == event.data["repository"]["full_name"].lower():
         tasks.append(task(event, Kind.CHECK, why, number=address.number, head_sha=run["head_sha"]))
+    else:
+        # The repository has another name since; by its number we know which pull requests have this head.
+        tasks.append(task(event, Kind.HEAD_CHECK, why, head_sha=run["head_sha"]))

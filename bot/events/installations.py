@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gidgethub import routing, sansio
 
-from bot.events.payload import task
+from bot.events.payload import require_whole, task
 from bot.tasks import Kind, Task
 
 router = routing.Router()
@@ -15,6 +13,7 @@ router = routing.Router()
 @router.register("installation", action="deleted")
 async def forget_the_installation(event: sansio.Event, tasks: list[Task]) -> None:
     """Everything that was kept for it goes."""
+    require_whole(event, repository=False)
     tasks.append(task(event, Kind.FORGET, "uninstalled"))
 
 
@@ -28,9 +27,6 @@ async def drop_its_tokens(event: sansio.Event, tasks: list[Task]) -> None:
 
 @router.register("installation_repositories", action="removed")
 async def forget_repositories(event: sansio.Event, tasks: list[Task]) -> None:
-    """Each repository that was taken out, and all tokens."""
-    tasks.append(task(event, Kind.TOKENS, "repositories removed"))
-    for number, repository in enumerate(event.data.get("repositories_removed") or ()):
-        gone = task(event, Kind.FORGET, "repository removed")
-        here = {"repository_id": repository["id"], "repository": repository["full_name"]}
-        tasks.append(replace(gone, key=f"{gone.key}/{number}", **here))
+    """One task for all of them: there may be thousands, and GitHub waits."""
+    gone = tuple(repository["id"] for repository in event.data["repositories_removed"])
+    tasks.append(task(event, Kind.TAKEN_OUT, "repositories removed", repositories=gone))
