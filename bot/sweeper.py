@@ -220,20 +220,28 @@ def _text(time: datetime | None) -> str | None:
     return time.isoformat() if time else None
 
 
-async def missed(installations: Installations, store: Store, *, enqueue: Callable[[Missed], Awaitable[None]]) -> int:
+async def missed(
+    installations: Installations,
+    store: Store,
+    *,
+    enqueue: Callable[[Missed], Awaitable[None]],
+    installation: int | None = None,
+    since: datetime | None = None,
+) -> int:
     """Enqueues the open pull requests of known repositories whose head was never checked; how many.
 
     One that is not known counts if it was opened after the App was last alive: those before were there before the App.
+    `installation`: only those of this one, which heard nothing from `since` on.
     Raises GitHubError at the end, when all others were looked through, if GitHub gave no answer for some repositories:
     look again later. What is closed to the App is left out with a line in the log.
     """
-    alive = _time(await asyncio.to_thread(store.recall, ALIVE))
+    alive = since or _time(await asyncio.to_thread(store.recall, ALIVE))
     known = await asyncio.to_thread(store.repositories)
-    names = {(installation, repository_id): name for installation, repository_id, name in known}
+    names = {(of, repository_id): name for of, repository_id, name in known if installation in (None, of)}
     found, unanswered = 0, 0
-    for (installation, repository_id), name in names.items():
+    for (of, repository_id), name in names.items():
         try:
-            wanted = await _missed_in(installations, store, installation, repository_id, name, alive)
+            wanted = await _missed_in(installations, store, of, repository_id, name, alive)
         except (ClockSkew, WrongCredentials):
             raise
         except GitHubError as error:

@@ -11,10 +11,12 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from aiohttp import web
 from app_keys import rsa_pair
+from github_contract import Asked, contract, needs_openapi
 from github_server import CUT, Answer, GitHubServer, Received, given, refusal
 from githubd_server import Githubd, githubd, make_world, needs_githubd
 from pydantic import SecretStr
@@ -25,7 +27,7 @@ from bot.auth import Installations, WrongCredentials, connect_app
 from bot.store import Store, open_store
 from bot.sweeper import ALIVE, Missed, ask_again, missed, sweep_forever
 from checker.github.address import Host
-from checker.github.client import GitHubError
+from checker.github.client import GitHubError, connect
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -43,6 +45,7 @@ class GitHub:
         self.refusals: dict[str, Answer] = {}
         self.pulls: dict[str, list[dict[str, Any]]] = {HOME: []}
         self.tokens: dict[int, Answer] = {}
+        self.refused = 0
         self.asked: list[str] = []
 
     def attempt(self, guid: str, status: int, *, at: datetime | None = None) -> None:
@@ -59,6 +62,7 @@ class GitHub:
             return self._list(query, received.headers["host"])
         if match := re.fullmatch(r"/app/installations/(\d+)/access_tokens", path):
             token = {"token": "ghs_x", "expires_at": "2099-01-01T00:00:00Z"}
+            self.refused += int(match[1]) in self.tokens
             return self.tokens.get(int(match[1]), given(token, 201))
         page = int(re.search(r"&page=(\d+)", f"&{query}")[1])  # type: ignore[index]
         pulls = self.pulls.get(path.removeprefix("/repos/").removesuffix("/pulls"))
@@ -126,13 +130,21 @@ async def test_what_failed_is_asked_for_once_and_what_arrived_is_not(store: Stor
 async def test_only_what_was_delivered_since_the_last_look_is_listed_again(store: Store) -> None:
     github = GitHub()
     for number in range(30):
-        github.attempt(f"old{number}", 202)
+        github.attempt(f"old{number}", 202, at=START - (30 - number) * HOUR)
     await look(github, store)
     github.now += HOUR
     github.attempt("new", 500)
     async with serving(github) as (installations, server):
         await ask_again(installations, store, now=lambda: github.now)
     assert [one.method for one in server.received] == ["GET", "POST"]
+
+
+async def test_a_delivery_that_is_listed_late_is_found(store: Store) -> None:
+    github = GitHub()
+    github.attempt("first", 202)
+    await look(github, store)
+    github.attempt("late", 500, at=START - 10 * MINUTE)
+    assert await look(github, store) == ["late"]
 
 
 async def test_a_delivery_that_fails_again_is_asked_for_at_growing_intervals_for_a_day(
@@ -142,10 +154,11 @@ async def test_a_delivery_that_fails_again_is_asked_for_at_growing_intervals_for
     github.answers = lambda guid: 500
     github.attempt("poison", 500)
     times = []
-    for _ in range(0, 3 * 24 * 60, 5):
-        if await look(github, store):
-            times.append((github.now - START) // MINUTE)
-        github.now += 5 * MINUTE
+    async with serving(github) as (installations, _):
+        for minutes in [*range(0, 240, 5), *range(240, 30 * 60, 60)]:
+            github.now = START + minutes * MINUTE
+            if await ask_again(installations, store, now=lambda: github.now):
+                times.append(minutes)
     assert times[:7] == [0, 5, 15, 35, 75, 135, 195]
     assert 24 * 60 - 60 < times[-1] <= 24 * 60
     said = [record for record in caplog.records if "given up" in record.message]
@@ -177,16 +190,19 @@ async def test_an_attempt_that_never_shows_up_is_asked_for_again(store: Store) -
     assert await look(github, store) == ["a"]
 
 
-async def test_a_look_asks_for_a_hundred_and_the_next_one_for_the_rest(store: Store) -> None:
+async def test_a_look_asks_for_so_many_and_the_next_one_for_the_rest(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeper, "_MOST_ASKED", 10)
     github = GitHub()
     github.answers = lambda guid: 500
-    for number in range(130):
+    for number in range(13):
         github.attempt(f"{number}", 502)
-    first = await look(github, store)
-    assert first == [f"{number}" for number in range(100)]
+    assert await look(github, store) == [f"{number}" for number in range(10)]
     github.now += 5 * MINUTE
     # Those that were never asked for come before those that failed again.
-    assert (await look(github, store))[:30] == [f"{number}" for number in range(100, 130)]
+    github.attempt("new", 502)
+    assert (await look(github, store))[:4] == ["10", "11", "12", "new"]
 
 
 async def test_a_delivery_that_github_keeps_no_longer_does_not_stop_the_others(
@@ -215,7 +231,7 @@ async def test_what_was_asked_for_before_github_broke_off_is_remembered(store: S
 
 async def test_deliveries_that_may_not_be_listed_are_named(store: Store) -> None:
     async with serving(lambda _: refusal(403, "Resource not accessible")) as (installations, _):
-        with pytest.raises(GitHubError, match="does not list deliveries.*403"):
+        with pytest.raises(GitHubError, match=r"does not list the App's deliveries \(403"):
             await ask_again(installations, store, now=lambda: START)
 
 
@@ -325,6 +341,26 @@ async def test_wrong_credentials_are_said_once_and_not_for_every_repository(stor
         await found(github, store)
 
 
+@needs_openapi
+async def test_every_request_is_as_github_describes_it(store: Store) -> None:
+    github = GitHub()
+    for guid in "abcd":
+        github.attempt(guid, 500)
+    remember(store, 1, "a1")
+    async with serving(github) as (installations, server):
+        await ask_again(installations, store, now=lambda: github.now)
+        await missed(installations, store, enqueue=nothing)
+    complaints, paths = [], set()
+    for one in server.received:
+        url = urlsplit(one.path)
+        found = contract().complaints(Asked(one.method, url.path, dict(parse_qsl(url.query)), one.headers["accept"]))
+        # Nothing is described of the kind of an answer without a body; how a token is asked for is not looked at here.
+        complaints += found if one.method == "GET" else [line for line in found if "media type" not in line]
+        paths.add(url.path)
+    assert complaints == []
+    assert {f"/repos/{HOME}/pulls", "/app/hook/deliveries/12345678001/attempts"} <= paths
+
+
 # For ever
 
 
@@ -343,7 +379,7 @@ async def sweeping(github: Any, store: Store, enqueue: Any, now: datetime = STAR
 
 async def until(condition: Callable[[], object]) -> None:
     async with asyncio.timeout(10):
-        while not condition():
+        while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 
@@ -358,7 +394,8 @@ async def test_the_time_of_the_last_life_is_kept_until_all_was_compared(store: S
     remember(store, 1, "a1")
     github.tokens[INSTALLATION] = refusal(502, "Server Error")
     async with sweeping(github, store, nothing):
-        await asyncio.sleep(0.1)
+        # Five attempts a round.
+        await until(lambda: github.refused > 10)
         assert store.recall(ALIVE) == before
         del github.tokens[INSTALLATION]
         await until(lambda: store.recall(ALIVE) == START.isoformat())
@@ -436,9 +473,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Githubd]:
     folder = tmp_path_factory.mktemp("sweeper")
     make_world(folder / "world.json", "sample")
     (folder / "key.pem").write_text(rsa_pair()[1], encoding="utf-8")
-    with githubd(
-        folder / "world.json", "--app-id", "1", "--app-key", str(folder / "key.pem"), "--secret", "s"
-    ) as served:
+    app = ("--app-id", "1", "--app-key", str(folder / "key.pem"), "--secret", "s")
+    with githubd(folder / "world.json", *app) as served:
         yield served
         log = served.control("log")
     assert (log["broken"], log["unmodelled"]) == ([], [])
@@ -462,7 +498,7 @@ async def installed(world: Githubd) -> AsyncIterator[tuple[Installations, Receiv
         await runner.cleanup()
 
 
-async def control(world: Githubd, name: str, **body: Any) -> Any:
+async def control(world: Githubd, name: str, /, **body: Any) -> Any:
     return await asyncio.to_thread(world.control, name, body)
 
 
@@ -582,6 +618,7 @@ async def test_a_suspended_installation_is_left_out(
 async def repositories(installations: Installations) -> list[dict[str, Any]]:
     async with installations.app_client() as app:
         made = await app.send("POST", f"/app/installations/{INSTALLATION}/access_tokens", {}, again=True)
-        answer = await app.getitem("/installation/repositories", oauth_token=made["token"])
+    async with connect(installations.host, made["token"]) as client:
+        answer = await client.item("/installation/repositories", {})
     found: list[dict[str, Any]] = answer["repositories"]
     return found
