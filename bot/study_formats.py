@@ -15,23 +15,26 @@ from checker.taxonomy import Label
 
 SCHEMA = "paichecker.study/1"
 
-_TERMS = """\
-Flagged: a label stands at the newest check, or was answered. Each person's last word on a pull request's label counts.
-Precision: maintainers' confirmed / (confirmed + disputed), and its 95 % Wilson interval. Thumbs do not count."""
+_TERMS = (
+    "Flagged: a label stands at the newest check, or was answered. Unclassified: replied, without confirm or dispute.\n"
+    "Each person's last word on a label counts. Precision: maintainers' confirmed / (confirmed + disputed)."
+)
 _CHECKED = ("sampled", "flagged")
-_SAID = ("answered", "confirmed", "disputed", "unclassified", "precision", "95 % interval", "by authors")
+_SAID = ("answered", "confirmed", "disputed", "unclassified", "precision", "95 % (Wilson)", "by authors")
 _NONE = "–"
 
 
 def as_text(study: Study) -> str:
-    """Tables for a terminal, about 120 columns wide: over all, by repository where there are several, by label."""
+    """Tables for a terminal, about 130 columns wide: over all, by repository where there are several, by label."""
     blocks = [
-        f"Study of pull requests, {f'checked since {study.since}' if study.since else 'of all time'}\n{_TERMS}",
-        _table("Shown to people", study.shown, with_answers=True),
+        f"Study of pull requests, {f'checked since {study.since}' if study.since else 'of all time'}",
+        _TERMS,
+        f"Checks that people could see\n\n{_table(study.shown, with_answers=True)}",
         _thumbs(study.shown.whole.thumbs),
     ]
     if study.shadow.whole.whole.sampled:
-        blocks.append(_table("Shadow runs: nothing was shown", study.shadow, with_answers=_has_answers(study.shadow)))
+        table = _table(study.shadow, with_answers=_has_answers(study.shadow))
+        blocks.append(f"Shadow runs, which post nothing\n\n{table}")
     if study.without_checks:
         blocks.append(f"Nothing was checked in {', '.join(map(one_line, study.without_checks))}.")
     return "\n\n".join(blocks) + "\n"
@@ -42,11 +45,11 @@ def _has_answers(part: Part) -> bool:
     return bool(whole.maintainers.answered or whole.authors.answered)
 
 
-def _table(title: str, part: Part, *, with_answers: bool) -> str:
-    head = (title, *_CHECKED, *(_SAID if with_answers else ()))
-    groups = [part.whole, *part.repositories] if len(part.repositories) > 1 else [part.whole]
-    rows = [("all" if one.repository is None else one.repository, one.whole) for one in groups]
+def _table(part: Part, *, with_answers: bool) -> str:
+    groups = part.repositories if len(part.repositories) == 1 else (part.whole, *part.repositories)
+    rows = [(group.repository or "all repositories", group.whole) for group in groups]
     rows += [(name_of(label), tally) for label, tally in part.whole.labels.items()]
+    head = ("", *_CHECKED, *(_SAID if with_answers else ()))
     return _aligned([head, *((name, *_cells(tally, with_answers)) for name, tally in rows)], len(groups))
 
 
@@ -54,30 +57,30 @@ def _cells(tally: Tally, with_answers: bool) -> tuple[str, ...]:
     checked = (str(tally.sampled), str(tally.flagged))
     if not with_answers:
         return checked
-    said, authors = tally.maintainers, tally.authors
+    said = tally.maintainers
     counts = (said.answered, said.confirmed, said.disputed, said.unclassified)
-    shares = (_percent(said.precision), "–".join(map(_percent, said.interval)) if said.interval else _NONE)
-    words = ", ".join(
-        f"{number} {what}"
-        for number, what in ((authors.confirmed, "confirmed"), (authors.disputed, "disputed"))
-        if number
-    )
-    return (*checked, *(_NONE if count is None else str(count) for count in counts), *shares, words or _NONE)
+    words = [_NONE if count is None else str(count) for count in counts]
+    by_authors = [f"{number} {kind}" for number, kind in _counted(tally.authors) if number]
+    return (*checked, *words, *_shares(said), ", ".join(by_authors) or _NONE)
 
 
-def _percent(share: float | None) -> str:
-    return _NONE if share is None else f"{100 * share:.1f} %"
+def _counted(words: Words) -> tuple[tuple[int, str], ...]:
+    return (words.confirmed, "confirmed"), (words.disputed, "disputed")
+
+
+def _shares(words: Words) -> tuple[str, str]:
+    """Precision and interval. In whole per cents 199 of 200 would be shown as all."""
+    if words.precision is None or words.interval is None:
+        return _NONE, _NONE
+    low, high = words.interval
+    return f"{words.precision:.1%}", f"{low:.1%}–{high:.1%}"
 
 
 def _aligned(rows: Sequence[Sequence[str]], groups: int) -> str:
     """The first column to the left, the others to the right; an empty line between repositories and labels."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in rows
-    ]
+    first, *others = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    form = "  ".join([f"{{:<{first}}}", *(f"{{:>{width}}}" for width in others)])
+    lines = [form.format(*row) for row in rows]
     return "\n".join([*lines[: groups + 1], "", *lines[groups + 1 :]])
 
 

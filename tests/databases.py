@@ -14,6 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from bot import tables
 from bot.store import Store, open_store
 
 SERVER = os.environ.get("PAICHECKER_TEST_POSTGRESQL", "postgresql://postgres@127.0.0.1:5432")
@@ -23,15 +24,29 @@ KINDS = ("sqlite", "postgresql")
 @contextmanager
 def store_of(kind: str, folder: Path) -> Iterator[Store]:
     """A store that holds nothing yet; the test is skipped where no PostgreSQL answers."""
-    if kind == "sqlite":
-        store = open_store(f"sqlite:///{folder / 'app.sqlite'}")
-        yield store
-        store.close()
-        return
-    with _postgresql() as url:
+    with database(kind, folder) as url:
         store = open_store(url)
         yield store
         store.close()
+
+
+@contextmanager
+def database(kind: str, folder: Path) -> Iterator[str]:
+    """The address of an empty database."""
+    if kind == "sqlite":
+        path = folder / "app.sqlite"
+        path.touch(mode=0o600)
+        yield f"sqlite:///{path}"
+        return
+    with _postgresql() as url:
+        yield url
+
+
+def empty(store: Store) -> None:
+    """Takes out what earlier tests left."""
+    with store._begin() as connection:
+        for table in reversed(tables.metadata.sorted_tables):
+            connection.execute(table.delete())
 
 
 @contextmanager

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ import sqlalchemy as sa
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from checks_of_pairs import AT, checked, creep, literal, report
-from databases import KINDS, store_of
+from databases import KINDS, empty, store_of
 from demo_stage import Stage, open_stage
 
 from bot import tables
@@ -103,10 +104,16 @@ async def stage() -> AsyncIterator[Stage]:
         yield opened
 
 
-@pytest.fixture(params=KINDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with store_of(request.param, tmp_path) as opened:
+@pytest.fixture(scope="module", params=KINDS)
+def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with store_of(request.param, tmp_path_factory.mktemp("database")) as opened:
         yield opened
+
+
+@pytest.fixture
+def store(database: Store) -> Store:
+    empty(database)
+    return database
 
 
 async def our_comment(stage: Stage) -> Comment:
@@ -169,11 +176,9 @@ class Noting:
         client = await self.stage.client(self.stage.token())
         await note_thumbs(client, self.store, self.pull_request, after(minutes))
 
-    def kept(self) -> list[tuple[str, str, datetime, datetime | None]]:
-        table = tables.thumbs
-        columns = (table.c.who, table.c.content, table.c.seen_at, table.c.gone_at)
-        rows = self.store.select(sa.select(*columns).order_by(table.c.who, table.c.content))
-        return [(row[0], row[1], row[2], row[3]) for row in rows]
+    def kept(self) -> list[tuple[Any, ...]]:
+        columns = [tables.thumbs.c[name] for name in ("who", "content", "seen_at", "gone_at")]
+        return [tuple(row) for row in self.store.select(sa.select(*columns).order_by(*columns))]
 
 
 def after(minutes: int) -> datetime:
@@ -240,6 +245,29 @@ async def test_without_a_comment_nothing_is_asked(stage: Stage, store: Store) ->
     client = await stage.client(stage.token())
     await note_thumbs(client, store, store.pull_request(1, 5, stage.repository.full_name, 9), AT)
     assert client.requests == 0
+
+
+def test_the_same_thumbs_noted_from_many_sides_at_once_end_in_no_deadlock(store: Store) -> None:
+    pull = store.pull_request(1, 5, "ann/tool", 9)
+    people = [f"reader-{number}" for number in range(20)]
+
+    def note(seed: int) -> None:
+        chance = random.Random(seed)
+        for _ in range(15):
+            store.keep_thumbs(pull.id, 77, [Thumb(who, "+1") for who in chance.sample(people, 12)], AT)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(note, range(6)))
+    store.keep_thumbs(pull.id, 77, [Thumb("reader-3", "+1")], after(10))
+    standing = sa.select(tables.thumbs.c.who).where(tables.thumbs.c.gone_at.is_(None))
+    assert [row[0] for row in store.select(standing)] == ["reader-3"]
+
+
+def test_of_a_pull_request_that_was_deleted_meanwhile_nothing_is_kept(store: Store) -> None:
+    pull = store.pull_request(1, 5, "ann/tool", 9)
+    store.forget(installation=1)
+    store.keep_thumbs(pull.id, 77, [Thumb("mia", "+1")], AT)
+    assert store.select(sa.select(tables.thumbs)) == []
 
 
 def test_what_is_kept_of_a_repository_goes_with_it(store: Store) -> None:
