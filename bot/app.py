@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from bot import jobs
 from bot.auth import Installations, connect_app
@@ -17,6 +19,8 @@ from bot.engine import Engine
 from bot.settings import NotConfigured, Settings, SettingsError, load, prepare
 from bot.setup_page import Setup, setup_routes
 from bot.store import Store, open_store
+from bot.sweeper import Missed, sweep_forever
+from bot.tasks import Kind, Task
 from bot.webhooks import Webhook
 from bot.work import Work, threaded
 from checker import __version__
@@ -25,6 +29,10 @@ from checker.github.client import GitHubError
 log = logging.getLogger(__name__)
 
 WEBHOOK = "/webhook"
+# One process works on one database: wherever it is started again, it takes up what it left.
+_EXECUTOR = "paichecker"
+_KEEP = timedelta(days=30)
+_DAY = 86_400
 Say = Callable[[str], None]
 
 
@@ -58,6 +66,10 @@ class Server:
         """From now on deliveries are taken."""
         self._webhook, self._store = webhook, store
 
+    def close(self) -> None:
+        """Deliveries are to come again."""
+        self._webhook = self._store = None
+
     async def _take(self, request: web.Request) -> web.StreamResponse:
         if self._webhook is None:
             return web.Response(status=503, text="Not ready.")
@@ -79,8 +91,12 @@ class Server:
 
 @asynccontextmanager
 async def listening(application: web.Application, host: str, port: int) -> AsyncIterator[int]:
-    """Serves an application; its port. Addresses hold tokens at times, so none are logged."""
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=10)
+    """Serves an application; its port. Addresses hold tokens at times, so none are logged.
+
+    Nothing is unpacked: a delivery is verified as it came.
+    """
+    logging.getLogger("aiohttp.server").addFilter(_is_of_ours)
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=10, auto_decompress=False)
     await runner.setup()
     try:
         await web.TCPSite(runner, host, port).start()
@@ -91,11 +107,15 @@ async def listening(application: web.Application, host: str, port: int) -> Async
         await runner.cleanup()
 
 
+def _is_of_ours(record: logging.LogRecord) -> bool:
+    """What strangers send that is no HTTP is no error of ours, and aiohttp repeats it in the log."""
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+
 @asynccontextmanager
 async def working(settings: Settings) -> AsyncIterator[Work]:
     """Database, clients, engine and durable work, started and at the end stopped in order. Raises SettingsError."""
-    prepare(settings)
-    store = await threaded(_open, settings)
+    store = await threaded(open_database, settings)
     try:
         async with connect_app(settings.github, settings.app_id, settings.private_key) as installations:
             work = Work(
@@ -106,7 +126,7 @@ async def working(settings: Settings) -> AsyncIterator[Work]:
                 web=settings.github.web,
                 mode=settings.mode,
             )
-            await jobs.start(work, settings.database_url.get_secret_value(), executor=_executor())
+            await jobs.start(work, settings.database_url.get_secret_value(), executor=_EXECUTOR)
             try:
                 yield work
             finally:
@@ -115,7 +135,9 @@ async def working(settings: Settings) -> AsyncIterator[Work]:
         store.close()
 
 
-def _open(settings: Settings) -> Store:
+def open_database(settings: Settings) -> Store:
+    """Raises SettingsError where it does not answer."""
+    prepare(settings)
     try:
         return open_store(settings.database_url.get_secret_value())
     except sa.exc.OperationalError as error:
@@ -134,11 +156,6 @@ async def _slug(installations: Installations) -> str:
         raise SettingsError(f"GitHub does not tell the App's name: {error} Or set PAICHECKER_APP_SLUG.") from None
 
 
-def _executor() -> str:
-    """One process works on one database: whatever machine it comes back on, it takes up what it left."""
-    return os.environ.get("PAICHECKER_WORKER") or "paichecker"
-
-
 async def serve(settings: Settings | NotConfigured, say: Say, *, until: asyncio.Event | None = None) -> None:
     """Runs until it is cancelled, or `until` is set. Without credentials it waits for the set-up first."""
     server = Server(settings)
@@ -147,18 +164,66 @@ async def serve(settings: Settings | NotConfigured, say: Say, *, until: asyncio.
         if isinstance(settings, NotConfigured):
             say("This App is not set up yet. Open this address, once, within this run of the server:")
             say(f"  {server.setup.address(settings.public_url)}")
-            settings = await _configured(server.setup)
+            await _first(stop.wait(), server.setup.configured.wait())
+            if stop.is_set():
+                return
+            settings = _configured(server.setup)
             say("The App is set up.")
         async with working(settings) as work:
             server.open(Webhook(settings.webhook_secret, work.slug, jobs.enqueue), work.store)
             say(f"{work.slug} takes deliveries at {settings.public_url}{WEBHOOK}, checks by {_backend(settings)}.")
-            await stop.wait()
+            # What runs beside it never ends by itself; where it does, that is a defect, and is raised.
+            try:
+                await _first(stop.wait(), _sweep(work), _forget_old(work))
+            finally:
+                server.close()
 
 
-async def _configured(setup: Setup) -> Settings:
-    await setup.configured.wait()
-    credentials: Mapping[str, str] = setup.credentials or {}
-    settings = load({**credentials, **os.environ})
+async def _first(*waits: Coroutine[Any, Any, Any]) -> None:
+    """Until one of them ends; the others are given up."""
+    tasks = [asyncio.create_task(one) for one in waits]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            await task
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _sweep(work: Work) -> None:
+    """What was missed while the App was down, and what failed to be delivered."""
+
+    async def enqueue(missed: Missed) -> None:
+        await jobs.enqueue(missed_task(missed))
+
+    await sweep_forever(work.installations, work.store, enqueue=enqueue)
+
+
+async def _forget_old(work: Work) -> None:
+    """Once a day."""
+    while True:
+        await jobs.forget_old(work.now() - _KEEP)
+        await asyncio.sleep(_DAY)
+
+
+def missed_task(missed: Missed) -> Task:
+    """A check of a head that no delivery told of; the same however often it is found."""
+    return Task(
+        kind=Kind.CHECK,
+        key=f"missed-{missed.repository_id}-{missed.number}-{missed.head_sha}",
+        installation=missed.installation,
+        why="missed",
+        repository_id=missed.repository_id,
+        repository=missed.repository,
+        number=missed.number,
+        head_sha=missed.head_sha,
+    )
+
+
+def _configured(setup: Setup) -> Settings:
+    settings = load(given=setup.credentials or {})
     if isinstance(settings, NotConfigured):
         raise SettingsError("the set-up gave no credentials")
     return settings

@@ -111,6 +111,12 @@ def superseded(head: Head, *, by: str, at: datetime) -> Body:
     return _completed(head, conclusion="neutral", title="Superseded by a newer push", summary=summary, at=at)
 
 
+def emptied(head: Head) -> Body:
+    """For a finished check of which nothing may stay, as what it tells of can be read no longer. To update only."""
+    summary = "What this check told of can be read no longer. A newer check says what stands."
+    return {**_identity(head), "output": {"title": "Taken back", "summary": summary, "text": summary}}
+
+
 def failed(head: Head, *, run: str, at: datetime) -> Body:
     """PAIChecker itself failed; `run` leads whoever operates it to the log."""
     summary = (

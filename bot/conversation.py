@@ -14,14 +14,15 @@ from bot.caps import COMMANDS_OF_A_PERSON, COMMANDS_ON_A_PULL_REQUEST, within
 from bot.checked import Checked, Standing
 from bot.command_answers import Reaction, absent, explain, help_text
 from bot.commands import Command, Verb, WrongCommand, read_commands, refusal
-from bot.examining import show
+from bot.examining import show_answers, shown_check
 from bot.feedback import answers_to, unclassified
 from bot.quotes import quoting
+from bot.repo_config import PATH, read_config
 from bot.settings import Mode
 from bot.store import PullRequest
 from bot.tasks import Task
 from bot.work import Work, threaded
-from checker.github.client import Client
+from checker.github.client import Client, GitHubError
 
 log = logging.getLogger(__name__)
 
@@ -40,34 +41,38 @@ class Said:
     standing: Standing
 
 
-async def hear(work: Work, task: Task, pull_request: PullRequest) -> bool:
-    """Carries out what is new in a comment; True where a check is asked for."""
+async def hear(work: Work, task: Task, pull_request: PullRequest) -> str | None:
+    """Carries out what is new in a comment. Where it asks for a check, under what key: one for each state of it."""
     async with work.installations.client(pull_request.installation, pull_request.repository_id) as client:
         comment = await writing.read_comment(client, pull_request.repository, task.comment_id)
         author = (comment or {}).get("user") or {}
         if comment is None or task.is_bot or author.get("type") == "Bot":
-            return False
+            return None
         ours = await _our_comment(work, client, pull_request)
         found = read_commands(comment["body"] or "", quotes_ours=quoting(ours) if ours else None)
         fresh = await _fresh(work, task.comment_id, comment["updated_at"], found)
         if not fresh and (found or ours is None or task.why == "edited"):
-            return False
-        if await is_shadow(work, pull_request):
-            return False
+            return None
+        if await is_shadow(work, client, pull_request):
+            return None
         pull_request = await _with_author(work, client, pull_request)
-        # Whoever edits a comment answers for what is new in it, whoever wrote the rest.
-        standing = await standing_of(client, pull_request, task.who)
+        standing = await _standing_of_all(client, pull_request, task.who, author.get("login", "ghost"))
         said = Said(task.comment_id, comment["body"] or "", comment["updated_at"], task.who, standing)
         if not fresh:
             await _note_answer(work, pull_request, said)
-            return False
-        return await _Conversation(work, client, pull_request, said).carry_out(fresh)
+            return None
+        asks = await _Conversation(work, client, pull_request, said).carry_out(fresh)
+        return f"{said.comment}/{said.updated_at}" if asks else None
 
 
-async def is_shadow(work: Work, pull_request: PullRequest) -> bool:
-    """Whether nothing is to be seen of us there: by the operator's mode, or by the settings of the last check."""
+async def is_shadow(work: Work, client: Client, pull_request: PullRequest) -> bool:
+    """Whether nothing is to be seen of us there: by the operator's mode, or by the repository's settings.
+
+    Those of the last check; before the first one they are read: a check run begun in vain would stay open for ever.
+    """
     last = await threaded(work.store.last_run, pull_request.id)
-    return last.shadow if last is not None else work.mode is Mode.SHADOW
+    text = last.config if last else await writing.settings_file(client, pull_request.repository, PATH)
+    return (read_config(text, models=work.engine.models).mode or work.mode) is Mode.SHADOW
 
 
 async def _with_author(work: Work, client: Client, pull_request: PullRequest) -> PullRequest:
@@ -87,9 +92,18 @@ async def standing_of(client: Client, pull_request: PullRequest, who: str) -> St
     return Standing.AUTHOR if who == pull_request.author else Standing.STRANGER
 
 
+async def _standing_of_all(client: Client, pull_request: PullRequest, who: str, author: str) -> Standing:
+    """Of who wrote a comment and who edited it the lesser standing.
+
+    Both may have written any line: after a maintainer's edit its author may have edited it again before we read it.
+    """
+    standings = {await standing_of(client, pull_request, login) for login in {who, author}}
+    return max(standings, key=[Standing.MAINTAINER, Standing.AUTHOR, Standing.STRANGER].index)
+
+
 async def _our_comment(work: Work, client: Client, pull_request: PullRequest) -> str | None:
     """The text of our comment, where there is one: only then can it be quoted, or answered to."""
-    if pull_request.comment_id is None:
+    if pull_request.comment_id is None or pull_request.comment_gone:
         return None
     comment = await writing.read_comment(client, pull_request.repository, pull_request.comment_id)
     return str(comment["body"]) if comment else None
@@ -100,18 +114,23 @@ async def _fresh(
 ) -> list[Command | WrongCommand]:
     """Those that were not carried out before, told apart by their words: of an edited comment only what is new.
 
-    What was begun for this very state of the comment is done again: the App may have been stopped amid it.
+    What was begun for this very state of the comment is done again: the App may have been stopped amid it. Its time is
+    in whole seconds, so of two states in one second only what stands on the same line counts as begun.
     """
     seen = await threaded(work.store.lines_of, comment)
-    known = Counter(" ".join(text.split()) for at, _, text in seen if at != updated_at)
+    begun = {(updated_at, command.line, command.text) for command in found}
+    known = Counter(_words(row[2]) for row in seen if row not in begun)
     fresh = []
     for command in found:
-        words = " ".join(command.text.split())
-        if known[words] > 0:
-            known[words] -= 1
+        if known[_words(command.text)] > 0:
+            known[_words(command.text)] -= 1
         else:
             fresh.append(command)
     return fresh
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 async def _note_answer(work: Work, pull_request: PullRequest, said: Said) -> None:
@@ -142,6 +161,7 @@ class _Conversation:
         self._said = said
         self._asks = False
         self._answered = False
+        self._begun = False
 
     async def carry_out(self, commands: Sequence[Command | WrongCommand]) -> bool:
         """All commands from top to bottom; whether they ask for a check."""
@@ -150,7 +170,7 @@ class _Conversation:
         for command in commands:
             await self._carry_out(command)
         if self._answered:
-            await self._show_answers()
+            await show_answers(self._work, self._client, self._pull_request.id)
         return self._asks
 
     async def _is_within_caps(self, commands: Sequence[Command | WrongCommand]) -> bool:
@@ -161,8 +181,8 @@ class _Conversation:
         is_within = within(COMMANDS_ON_A_PULL_REQUEST, here, now) and within(COMMANDS_OF_A_PERSON, theirs, now)
         seen = await threaded(store.lines_of, self._said.comment)
         # What was begun is finished.
-        begun = any(at == self._said.updated_at for at, _, _ in seen)
-        if not (is_within or begun):
+        self._begun = any(at == self._said.updated_at for at, _, _ in seen)
+        if not (is_within or self._begun):
             log.info("more commands than allowed: left alone", extra=self._about())
             return False
         for command in commands:
@@ -208,14 +228,21 @@ class _Conversation:
         await self._react(Reaction.DONE)
 
     async def _note(self, command: Command) -> None:
-        checked = await self._checked()
+        if self._begun and await self._is_answered(command):
+            # It was refused before the App was stopped; a check that was made meanwhile does not take that back.
+            await self._react(Reaction.REFUSED)
+            return
+        entry = f"{self._said.comment}/{self._said.updated_at}/{command.line}/"
+        # What is done once more answers to the check that it answered to the first time.
+        run = await threaded(self._work.store.answered_run, entry) if self._begun else None
+        checked = await threaded(self._work.store.checked, run) or await self._checked()
         missing = absent(command, checked.report if checked else None)
         if missing is not None or checked is None:
             await self._refuse(command, missing)
             return
         said = self._said
         for answer in answers_to(command, checked, who=said.who, standing=said.standing, at=_time(said.updated_at)):
-            key = f"{said.comment}/{said.updated_at}/{command.line}/{answer.label}/{answer.evidence}"
+            key = f"{entry}{answer.label}/{answer.evidence}"
             await _keep(self._work, self._pull_request, key, answer, checked)
         self._answered = True
         await self._react(Reaction.DONE)
@@ -226,26 +253,29 @@ class _Conversation:
             await self._answer(command, says)
 
     async def _react(self, reaction: Reaction) -> None:
-        await writing.react(self._client, self._pull_request.repository, self._said.comment, reaction.value)
+        """A sign of courtesy: where GitHub refuses it, the command is carried out all the same."""
+        try:
+            await writing.react(self._client, self._pull_request.repository, self._said.comment, reaction.value)
+        except GitHubError as error:
+            if error.status is None:
+                raise
+            log.info("a reaction was refused: %s", error, extra=self._about())
 
     async def _answer(self, command: Command | WrongCommand, text: str) -> None:
         """A comment of its own, found again by what it answers to."""
-        mark = f"<!-- paichecker:answer {self._said.comment}/{self._said.updated_at}/{command.line} -->"
+        if not await self._is_answered(command):
+            place = (self._client, self._pull_request.repository, self._pull_request.number)
+            await writing.create_comment(*place, f"{self._mark(command)}\n{text}")
+
+    async def _is_answered(self, command: Command | WrongCommand) -> bool:
         place = (self._client, self._pull_request.repository, self._pull_request.number)
-        if await writing.find_comment(*place, begin=mark, login=self._work.login) is None:
-            await writing.create_comment(*place, f"{mark}\n{text}")
+        return await writing.find_comment(*place, begin=self._mark(command), login=self._work.login) is not None
+
+    def _mark(self, command: Command | WrongCommand) -> str:
+        return f"<!-- paichecker:answer {self._said.comment}/{self._said.updated_at}/{command.line} -->"
 
     async def _checked(self) -> Checked | None:
-        """The check that the comment shows, else the newest."""
-        shown = await threaded(self._work.store.checked, self._pull_request.comment_run)
-        return shown or await threaded(self._work.store.last_checked, self._pull_request.id)
-
-    async def _show_answers(self) -> None:
-        """What was said shows in the comment, and in the check run."""
-        checked = await self._checked()
-        run = await threaded(self._work.store.run, checked.run) if checked else None
-        if checked is not None and run is not None and not run.shadow:
-            await show(self._work, self._client, self._pull_request, run, checked)
+        return await shown_check(self._work, self._pull_request)
 
     def _about(self) -> dict[str, object]:
         return {"repository": self._pull_request.repository, "number": self._pull_request.number}

@@ -7,24 +7,25 @@ one at a time. Steps are coarse and may run twice; they give back ids and words,
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
+from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, EnqueueOptions
 
 from bot import doing, examining
 from bot.auth import Gone, Suspended
+from bot.database import engine_url
 from bot.examining import Forgotten
-from bot.store import engine_url
-from bot.tasks import Task, read_task
+from bot.tasks import Kind, Task, read_task
 from bot.work import Work
-from checker.github.client import GitHubError
+from checker.github.client import GitHubError, NotFoundError
 
 log = logging.getLogger(__name__)
 
-_INBOX, _CHECKS = "inbox", "checks"
+_NAME, _INBOX, _CHECKS = "paichecker", "inbox", "checks"
 # Left alone by a new release: a run that an older one began is finished by the newer one.
 _VERSION = "1"
 # A crash loop of the machine must not make good work look bad.
@@ -47,7 +48,8 @@ def _the_work() -> Work:
 def _will_pass(error: BaseException) -> bool:
     """Whether the same may succeed later: no answer, a limit, a failure of GitHub's or of the database."""
     if isinstance(error, GitHubError):
-        return not isinstance(error, Gone | Suspended) and (error.status is None or error.status >= 500)
+        is_meant = isinstance(error, Gone | Suspended | NotFoundError)
+        return not is_meant and (error.status is None or error.status >= 500)
     return isinstance(error, sa.exc.OperationalError)
 
 
@@ -64,6 +66,17 @@ async def _handle(task: dict[str, Any]) -> None:
         return
     for check in asked:
         await _enqueue_check(**check)
+    if task["kind"] == Kind.FORGET and "repository_id" not in task:
+        await _delete_work(f"{task['installation']}-", but=str(DBOS.workflow_id))
+
+
+@_step("delete work")
+async def _delete_work(prefix: str, *, but: str) -> None:
+    """What was done for an installation that is gone: names of people and repositories stand in it."""
+    done = await DBOS.list_workflows_async(workflow_id_prefix=prefix, load_input=False, load_output=False)
+    ids = [workflow.workflow_id for workflow in done if workflow.workflow_id != but]
+    if ids:
+        await DBOS.delete_workflows_async(ids)
 
 
 @_step("do")
@@ -71,12 +84,12 @@ async def _do(task: dict[str, Any]) -> list[dict[str, Any]]:
     return [asked.__dict__ for asked in await doing.do(_the_work(), read_task(task))]
 
 
-async def _enqueue_check(pull_request: int, partition: str, trigger: int, delay: int) -> None:
+async def _enqueue_check(installation: int, pull_request: int, partition: str, trigger: int, delay: int = 0) -> None:
     await DBOS.enqueue_workflow_with_options_async(
         {
             "workflow_name": "check",
             "queue_name": _CHECKS,
-            "workflow_id": f"check-{pull_request}-{trigger}",
+            "workflow_id": f"{installation}-check-{pull_request}-{trigger}",
             "queue_partition_key": partition,
             "delay_seconds": float(delay),
         },
@@ -155,17 +168,36 @@ def _about(task: dict[str, Any]) -> dict[str, object]:
     return {"delivery": task["key"], "repository": task.get("repository"), "number": task.get("number")}
 
 
+def _options(task: Task) -> EnqueueOptions:
+    return {
+        "workflow_name": "handle",
+        "queue_name": _INBOX,
+        "workflow_id": f"{task.installation}-{task.key}-{task.kind}",
+        "queue_partition_key": task.partition,
+    }
+
+
 async def enqueue(task: Task) -> None:
     """Keeps a task. Kept twice it is done once."""
-    await DBOS.enqueue_workflow_with_options_async(
-        {
-            "workflow_name": "handle",
-            "queue_name": _INBOX,
-            "workflow_id": f"{task.installation}-{task.key}-{task.kind}",
-            "queue_partition_key": task.partition,
-        },
-        task.as_json(),
+    await DBOS.enqueue_workflow_with_options_async(_options(task), task.as_json())
+
+
+@asynccontextmanager
+async def outside(database_url: str) -> AsyncIterator[Callable[[Task], Awaitable[None]]]:
+    """Keeps tasks from another process, for the server to do."""
+    client = DBOSClient(
+        system_database_url=engine_url(database_url, "jobs"),
+        serializer=DBOSPortableJSONSerializer(),
+        application_name=_NAME,
     )
+
+    async def enqueue_there(task: Task) -> None:
+        await client.enqueue_async(_options(task), task.as_json())
+
+    try:
+        yield enqueue_there
+    finally:
+        client.destroy()
 
 
 async def start(work: Work, database_url: str, *, executor: str) -> None:
@@ -177,7 +209,7 @@ async def start(work: Work, database_url: str, *, executor: str) -> None:
     _work = work
     url = engine_url(database_url, "jobs")
     config: DBOSConfig = {
-        "name": "paichecker",
+        "name": _NAME,
         "system_database_url": url,
         "application_version": _VERSION,
         "executor_id": executor,
@@ -206,11 +238,11 @@ def stop() -> None:
     _work = None
 
 
-async def forget_old(before: timedelta, now: float) -> int:
-    """Deletes finished work that is older; its ids then are new again. How many there were."""
+async def forget_old(before: datetime) -> int:
+    """Deletes work that ended before; a delivery of that age would be done anew. How much there was."""
     old = await DBOS.list_workflows_async(
         status=["SUCCESS", "ERROR", "CANCELLED"],
-        end_time=_iso(now - before.total_seconds()),
+        completed_before=before.isoformat(),
         load_input=False,
         load_output=False,
     )
@@ -218,9 +250,3 @@ async def forget_old(before: timedelta, now: float) -> int:
     if ids:
         await DBOS.delete_workflows_async(ids)
     return len(ids)
-
-
-def _iso(at: float) -> str:
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(at, UTC).isoformat()

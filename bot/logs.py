@@ -33,5 +33,8 @@ def set_up(level: LogLevel) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    # DBOS gives a logger without handlers one of its own, which writes no JSON.
+    jobs = logging.getLogger("dbos")
+    jobs.handlers, jobs.propagate = [handler], False
     for name in ("bot", "checker"):
         logging.getLogger(name).setLevel(level.upper())

@@ -7,6 +7,7 @@ import logging
 from bot import checks, writing
 from bot.checked import Checked
 from bot.checks import Body, Head
+from bot.closed_off import empty_check_runs, post_anew, tells_what_is_gone
 from bot.comment import MARKER, render_comment, should_post
 from bot.repo_config import RepositoryConfig
 from bot.store import PullRequest
@@ -18,19 +19,33 @@ log = logging.getLogger(__name__)
 
 async def show_started(work: Work, client: Client, pull_request: PullRequest, head_sha: str) -> None:
     """A check run in progress for a head that has none, or whose check is asked for again."""
-    kept = await threaded(work.store.check_run, pull_request.id, head_sha)
-    if kept is None or kept[1]:
-        head = Head(pull_request.repository, pull_request.number, head_sha)
-        await _write(work, client, pull_request, head_sha, checks.started(head, at=work.now()), concluded=False)
+    async with work.turn("check run", pull_request.id):
+        kept = await threaded(work.store.check_run, pull_request.id, head_sha)
+        if kept is None or kept[1]:
+            head = Head(pull_request.repository, pull_request.number, head_sha)
+            await _write(work, client, pull_request, head_sha, checks.started(head, at=work.now()), concluded=False)
 
 
 async def conclude(work: Work, client: Client, pull_request: PullRequest, head_sha: str, body: Body) -> None:
-    """The head's check run, with its conclusion; made where there is none. Others that are open are superseded."""
-    await _write(work, client, pull_request, head_sha, body, concluded=True)
-    for older, _ in await threaded(work.store.open_check_runs, pull_request.id, but=head_sha):
+    """The head's check run, with its conclusion; made where there is none."""
+    async with work.turn("check run", pull_request.id):
+        await _write(work, client, pull_request, head_sha, body, concluded=True)
+
+
+async def adopt(work: Work, client: Client, pull_request: PullRequest, head_sha: str) -> None:
+    """Keeps the check run of a head that was made and not kept, for the App was stopped in between; as an open one."""
+    async with work.turn("check run", pull_request.id):
+        kept = await threaded(work.store.check_run, pull_request.id, head_sha)
+        newest = await writing.find_check_run(client, pull_request.repository, pull_request.number, head_sha)
+        if newest is not None and (kept is None or kept[0] != newest):
+            await threaded(work.store.keep_check_run, pull_request.id, head_sha, newest, concluded=False)
+
+
+async def supersede_others(work: Work, client: Client, pull_request: PullRequest, newest: str) -> None:
+    """Concludes what is open of other heads. `newest`: the head as the API gives it now."""
+    for older, _ in await threaded(work.store.open_check_runs, pull_request.id, but=newest):
         head = Head(pull_request.repository, pull_request.number, older)
-        superseded = checks.superseded(head, by=head_sha, at=work.now())
-        await _write(work, client, pull_request, older, superseded, concluded=True)
+        await conclude(work, client, pull_request, older, checks.superseded(head, by=newest, at=work.now()))
 
 
 async def _write(
@@ -63,8 +78,12 @@ async def show_comment(
         return None
     shown = await threaded(work.store.checked, pull_request.comment_run)
     before = shown if shown and shown.run != checked.run else None
-    body = render_comment(checked, web=work.web, before=before, answers=answers)
-    if comment is None:
+    is_closed_off = before is not None and tells_what_is_gone(before, checked)
+    body = render_comment(checked, web=work.web, before=None if is_closed_off else before, answers=answers)
+    if is_closed_off:
+        comment = await post_anew(work, client, pull_request, body)
+        await empty_check_runs(work, client, pull_request, checked.head_sha)
+    elif comment is None:
         comment = await writing.create_comment(client, pull_request.repository, pull_request.number, body)
     elif not await writing.edit_comment(client, pull_request.repository, comment, body):
         await threaded(work.store.change, pull_request.id, comment_gone=True)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, model_validator
@@ -185,8 +186,14 @@ def names() -> tuple[str, ...]:
     return (*variables, *(f"{name}_FILE" for name in SECRETS))
 
 
-def load(environment: Mapping[str, str] = os.environ) -> Settings | NotConfigured:
-    """The settings. What the set-up stored is read as well; the environment wins. Raises SettingsError."""
+def load(
+    environment: Mapping[str, str] = os.environ, given: Mapping[str, str] = MappingProxyType({})
+) -> Settings | NotConfigured:
+    """The settings. What the set-up stored, or has just `given`, is read as well; the environment wins.
+
+    Raises SettingsError.
+    """
+    environment = {**given, **environment}
     given = {name: value.strip() for name in names() if (value := environment.get(name, "")).strip()}
     given = {_DATA: str(_default_data(environment)), **_with_files(given)}
     common = _read(NotConfigured, given)

@@ -5,30 +5,24 @@ What is written twice by a step that ran twice is written once: rows are found b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.pool import NullPool
 
 from bot import tables
 from bot.checked import Answer, AnswerKind, Checked, Standing
+from bot.database import Database, are, open_engine
 from bot.tables import Row
 from checker import __version__
-from checker.model import Reply, Request
 from checker.pair import Pair, read_pair, write_pair
-from checker.replies import read_reply, write_reply
 from checker.report import read_report, write_report
 from checker.taxonomy import Label
 
-# Any number will do that nobody else on the server takes.
-_MIGRATING = 7_246_203
+# Why the App itself asks for a check: the push behind it is counted already, or was never told of.
+_OWN_REASONS = ("missed", "superseded")
 
 
 @dataclass(frozen=True)
@@ -68,25 +62,8 @@ class Run:
     config: str | None
 
 
-class Store:
+class Store(Database):
     """Made by `open_store`."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
-
-    def close(self) -> None:
-        """Gives the connections back."""
-        self._engine.dispose()
-
-    @contextmanager
-    def _begin(self) -> Iterator[sa.Connection]:
-        with self._engine.begin() as connection:
-            yield connection
-
-    def alive(self) -> None:
-        """Raises `sqlalchemy.exc.OperationalError` where the database does not answer."""
-        with self._begin() as connection:
-            connection.execute(sa.select(1))
 
     # Pull requests
 
@@ -102,27 +79,29 @@ class Store:
                 on=("repository_id", "number"),
             )
             row = connection.execute(
-                sa.select(tables.pull_requests).where(_is(repository_id=repository_id, number=number))
+                sa.select(tables.pull_requests).where(
+                    are(tables.pull_requests, repository_id=repository_id, number=number)
+                )
             ).one()
         return PullRequest(**row._mapping)
 
     def by_id(self, pull_request: int) -> PullRequest | None:
         """A pull request that is still known."""
         with self._begin() as connection:
-            row = connection.execute(sa.select(tables.pull_requests).where(_is(id=pull_request))).one_or_none()
+            row = connection.execute(sa.select(tables.pull_requests).where(_this(pull_request))).one_or_none()
         return PullRequest(**row._mapping) if row else None
 
     def known(self, repository_id: int, number: int) -> PullRequest | None:
         """The same by number, where the App was told of it."""
         with self._begin() as connection:
-            wanted = _is(repository_id=repository_id, number=number)
+            wanted = are(tables.pull_requests, repository_id=repository_id, number=number)
             row = connection.execute(sa.select(tables.pull_requests).where(wanted)).one_or_none()
         return PullRequest(**row._mapping) if row else None
 
     def change(self, pull_request: int, **values: Any) -> None:
         """Sets columns of a pull request."""
         with self._begin() as connection:
-            connection.execute(sa.update(tables.pull_requests).where(_is(id=pull_request)).values(**values))
+            connection.execute(sa.update(tables.pull_requests).where(_this(pull_request)).values(**values))
 
     def linked_to(self, repository: str, number: int | None) -> list[PullRequest]:
         """The pull requests whose last check read this issue, or (None) any issue of this repository."""
@@ -143,12 +122,15 @@ class Store:
             rows = connection.execute(sa.select(tables.pull_requests).where(wanted).order_by(tables.pull_requests.c.id))
             return [PullRequest(**row._mapping) for row in rows]
 
-    def rename(self, repository_id: int, repository: str, installation: int) -> None:
-        """A repository has another name now, or another owner."""
+    def rename(self, repository_id: int, repository: str, installation: int, *, former: str = "") -> None:
+        """A repository has another name now, or another owner. `former`: the name under which its issues are linked."""
+        links = tables.linked_issues
         with self._begin() as connection:
             wanted = tables.pull_requests.c.repository_id == repository_id
             values = {"repository": repository, "installation": installation}
             connection.execute(sa.update(tables.pull_requests).where(wanted).values(**values))
+            renamed = sa.update(links).where(links.c.repository == former.lower())
+            connection.execute(renamed.values(repository=repository.lower()))
 
     def forget(self, *, installation: int, repository_id: int | None = None) -> None:
         """Deletes all that is kept of an installation, or of one repository of it."""
@@ -174,13 +156,32 @@ class Store:
             values = {"pull_request": pull_request, "key": key, "why": why, "who": who, "at": at}
             self._insert(connection, tables.triggers, values)
             return int(
-                connection.execute(sa.select(tables.triggers.c.id).where(_is(tables.triggers, key=key))).scalar_one()
+                connection.execute(sa.select(tables.triggers.c.id).where(are(tables.triggers, key=key))).scalar_one()
             )
 
+    def is_trigger(self, key: str) -> bool:
+        """Whether something that asks for a check is kept under this key."""
+        with self._begin() as connection:
+            return (
+                connection.execute(sa.select(tables.triggers.c.id).where(are(tables.triggers, key=key))).first()
+                is not None
+            )
+
+    def uncovered(self, installation: int) -> list[PullRequest]:
+        """The pull requests of an installation for which a check was asked, and none has seen that."""
+        newest = sa.select(sa.func.max(tables.triggers.c.id)).where(
+            tables.triggers.c.pull_request == tables.pull_requests.c.id
+        )
+        table = tables.pull_requests
+        return self._pull_requests(
+            (table.c.installation == installation) & (table.c.covered < newest.scalar_subquery())
+        )
+
     def trigger_times(self, pull_request: int, since: datetime) -> list[datetime]:
-        """When checks of a pull request were asked for."""
+        """When people asked for checks of a pull request; the App asks by itself for what was missed."""
         table = tables.triggers
-        return self._times(table.c.at, table.c.pull_request == pull_request, table.c.at > since)
+        by_people = table.c.why.not_in(_OWN_REASONS)
+        return self._times(table.c.at, table.c.pull_request == pull_request, by_people, table.c.at > since)
 
     def trigger_times_of(self, who: str, repository_id: int, since: datetime) -> list[datetime]:
         """When somebody asked for checks in a repository."""
@@ -224,7 +225,7 @@ class Store:
         """A run that is still known."""
         columns = [tables.runs.c[name] for name in Run.__dataclass_fields__]
         with self._begin() as connection:
-            row = connection.execute(sa.select(*columns).where(_is(tables.runs, id=run))).one_or_none()
+            row = connection.execute(sa.select(*columns).where(are(tables.runs, id=run))).one_or_none()
         return Run(**row._mapping) if row else None
 
     def last_run(self, pull_request: int) -> Run | None:
@@ -236,23 +237,27 @@ class Store:
             row = connection.execute(newest.limit(1)).one_or_none()
         return Run(**row._mapping) if row else None
 
-    def keep_pair(self, run: str, pair: Pair, inputs: dict[str, str]) -> None:
-        """What a run read, and which issues it thereby depends on."""
+    def keep_pair(self, run: str, pair: Pair, inputs: dict[str, str]) -> set[tuple[str, int]]:
+        """What a run read, and which issues it thereby depends on; those that were not known, as `linked_issues`."""
+        links = tables.linked_issues
         with self._begin() as connection:
             values = {"pair": write_pair(pair), "inputs": inputs}
-            connection.execute(sa.update(tables.runs).where(_is(tables.runs, id=run)).values(**values))
-            of = connection.execute(sa.select(tables.runs.c.pull_request).where(_is(tables.runs, id=run))).scalar_one()
-            connection.execute(sa.delete(tables.linked_issues).where(tables.linked_issues.c.pull_request == of))
-            for issue in pair.issues:
-                home = (issue.repository or pair.repository or "").lower()
-                link = {"pull_request": of, "repository": home, "number": issue.number}
-                self._insert(connection, tables.linked_issues, link)
+            connection.execute(sa.update(tables.runs).where(are(tables.runs, id=run)).values(**values))
+            of = connection.execute(sa.select(tables.runs.c.pull_request).where(are(tables.runs, id=run))).scalar_one()
+            known = connection.execute(sa.select(links.c.repository, links.c.number).where(links.c.pull_request == of))
+            before = {(row[0], row[1]) for row in known}
+            connection.execute(sa.delete(links).where(links.c.pull_request == of))
+            read = ((issue.repository or pair.repository or "", issue.number) for issue in pair.issues)
+            now = {(home.lower(), number) for home, number in read if number is not None}
+            for home, number in now:
+                self._insert(connection, links, {"pull_request": of, "repository": home, "number": number})
+        return now - before
 
     def pair(self, run: str) -> Pair:
         """What a run read."""
         with self._begin() as connection:
             return read_pair(
-                connection.execute(sa.select(tables.runs.c.pair).where(_is(tables.runs, id=run))).scalar_one()
+                connection.execute(sa.select(tables.runs.c.pair).where(are(tables.runs, id=run))).scalar_one()
             )
 
     def keep_report(self, run: str, checked: Checked) -> None:
@@ -264,7 +269,7 @@ class Store:
             "seconds": checked.seconds,
         }
         with self._begin() as connection:
-            connection.execute(sa.update(tables.runs).where(_is(tables.runs, id=run)).values(**values))
+            connection.execute(sa.update(tables.runs).where(are(tables.runs, id=run)).values(**values))
 
     def checked(self, run: str | None) -> Checked | None:
         """A finished run; None where it is not known, or not finished."""
@@ -289,7 +294,7 @@ class Store:
         """A finished check has seen all triggers up to this one."""
         table = tables.pull_requests
         with self._begin() as connection:
-            wanted = _is(id=pull_request) & (table.c.covered < trigger)
+            wanted = _this(pull_request) & (table.c.covered < trigger)
             connection.execute(sa.update(table).where(wanted).values(covered=trigger))
 
     # Check runs
@@ -369,6 +374,13 @@ class Store:
         with self._begin() as connection:
             self._insert(connection, tables.answers, values)
 
+    def answered_run(self, key: str) -> str | None:
+        """The check that an entry of the ledger answers to; `key`: how its key begins."""
+        table = tables.answers
+        with self._begin() as connection:
+            wanted = table.c.key.startswith(key, autoescape=True)
+            return connection.execute(sa.select(table.c.run).where(wanted).limit(1)).scalar()
+
     def answers(self, pull_request: int) -> tuple[Answer, ...]:
         """What was said to findings of a pull request, the oldest first."""
         table = tables.answers
@@ -376,75 +388,24 @@ class Store:
         with self._begin() as connection:
             return tuple(_answer(row._mapping) for row in connection.execute(query))
 
-    # What the App remembers
-
-    def recall(self, name: str) -> Any:
-        """A value by its name, or None."""
-        with self._begin() as connection:
-            return connection.execute(sa.select(tables.state.c.value).where(_is(tables.state, name=name))).scalar()
-
-    def remember(self, name: str, value: Any) -> None:
-        """Keeps a value under a name."""
-        with self._begin() as connection:
-            self._insert(
-                connection, tables.state, {"name": name, "value": value}, update={"value": value}, on=("name",)
-            )
-
-    def select(self, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
-        """Rows for a report over the tables (`bot.tables`)."""
-        with self._begin() as connection:
-            return connection.execute(query).all()
-
-    def _insert(
-        self,
-        connection: sa.Connection,
-        table: sa.Table,
-        values: Row,
-        *,
-        update: Row | None = None,
-        on: tuple[str, ...] = (),
-    ) -> None:
-        """One row; where it is there already, `update` of it is set, or nothing."""
-        dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-        statement = dialect.insert(table).values(**values)
-        if update is None:
-            connection.execute(statement.on_conflict_do_nothing())
-        else:
-            connection.execute(statement.on_conflict_do_update(index_elements=list(on), set_=update))
-
     # Thumbs
 
     def keep_thumbs(self, pull_request: int, comment_id: int, thumbs: Iterable[tuple[str, str]], at: datetime) -> None:
-        """The thumbs that a comment has now, each as who and content; others that it had are gone from now on."""
+        """The thumbs that a comment has now, each as who and content; others that it had are gone from now on.
+
+        Of a pull request that was deleted meanwhile nothing is kept.
+        """
         table = tables.thumbs
         of_comment = (table.c.pull_request == pull_request) & (table.c.comment_id == comment_id)
+        # Two transactions that change many rows in different orders end in a deadlock: the second waits for the first.
+        lock = sa.select(tables.pull_requests.c.id).where(_this(pull_request)).with_for_update(key_share=True)
         with self._begin() as connection:
+            if connection.execute(lock).one_or_none() is None:
+                return
             connection.execute(sa.update(table).where(of_comment, table.c.gone_at.is_(None)).values(gone_at=at))
-            # In one order always, so that two transactions do not wait for each other.
-            for who, content in sorted(thumbs):
+            for who, content in thumbs:
                 key = {"pull_request": pull_request, "comment_id": comment_id, "who": who, "content": content}
                 self._insert(connection, table, {**key, "seen_at": at}, update={"gone_at": None}, on=tuple(key))
-
-
-class Replies:
-    """The reply store of one installation (see `checker.replies.ReplyStore`)."""
-
-    def __init__(self, store: Store, installation: int, now: Callable[[], datetime]) -> None:
-        self._store = store
-        self._installation = installation
-        self._now = now
-
-    def get(self, pair: str, request: Request, sample: int) -> Reply | None:
-        """See ReplyStore."""
-        wanted = _is(tables.replies, installation=self._installation, pair=pair, request=request.key, sample=sample)
-        rows = self._store.select(sa.select(tables.replies.c.reply).where(wanted))
-        return read_reply(rows[0][0]) if rows else None
-
-    def put(self, pair: str, request: Request, sample: int, reply: Reply) -> None:
-        """See ReplyStore."""
-        key = {"installation": self._installation, "pair": pair, "request": request.key, "sample": sample}
-        with self._store._begin() as connection:
-            self._store._insert(connection, tables.replies, {**key, "reply": write_reply(reply), "at": self._now()})
 
 
 def open_store(url: str) -> Store:
@@ -452,43 +413,11 @@ def open_store(url: str) -> Store:
 
     Raises `sqlalchemy.exc.OperationalError` where it does not answer.
     """
-    engine = _engine(url)
-    with engine.begin() as connection:
-        if connection.dialect.name == "postgresql":
-            # Of several processes that start at once, one migrates and the others wait.
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATING)))
-        config = Config()
-        config.set_main_option("script_location", "bot:migrations")
-        config.set_main_option("path_separator", "os")
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
-    return Store(engine)
+    return Store(open_engine(url))
 
 
-def _engine(url: str) -> sa.Engine:
-    if not url.startswith("sqlite"):
-        return sa.create_engine(engine_url(url), pool_pre_ping=True)
-    # A connection for each transaction: threads share none, and none outlives its thread.
-    engine = sa.create_engine(url, poolclass=NullPool, connect_args={"timeout": 30})
-
-    @sa.event.listens_for(engine, "connect")
-    def _prepare(connection: Any, _: Any) -> None:
-        connection.execute("pragma journal_mode = wal")
-        connection.execute("pragma foreign_keys = on")
-
-    return engine
-
-
-def engine_url(url: str, name: str = "") -> str:
-    """The address as SQLAlchemy wants it. `name`: of a second database beside it; on PostgreSQL it is the same one."""
-    scheme, _, rest = url.partition("://")
-    if scheme != "sqlite":
-        return f"postgresql+psycopg://{rest}"
-    return f"sqlite://{rest.removesuffix('.sqlite')}-{name}.sqlite" if name else url
-
-
-def _is(table: sa.Table = tables.pull_requests, **columns: Any) -> sa.ColumnElement[bool]:
-    return sa.and_(*(table.c[name] == value for name, value in columns.items()))
+def _this(pull_request: int) -> sa.ColumnElement[bool]:
+    return tables.pull_requests.c.id == pull_request
 
 
 def _pull_requests_of(repository_id: int) -> sa.Select[tuple[int]]:

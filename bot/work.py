@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 from bot.auth import Installations
 from bot.engine import Engine
@@ -32,6 +33,11 @@ class Work:
     web: str
     mode: Mode
     now: Callable[[], datetime] = _now
+    _turns: WeakValueDictionary[tuple[str, int], asyncio.Lock] = field(default_factory=WeakValueDictionary, repr=False)
+
+    def turn(self, what: str, pull_request: int) -> asyncio.Lock:
+        """Held while something of a pull request is looked for and written: commands are heard while a check runs."""
+        return self._turns.setdefault((what, pull_request), asyncio.Lock())
 
     @property
     def login(self) -> str:
@@ -47,10 +53,11 @@ class Work:
 class Asked:
     """A check that is to be made: of which pull request, for which trigger, in how many seconds."""
 
+    installation: int
     pull_request: int
     partition: str
     trigger: int
-    delay: int
+    delay: int = 0
 
 
 async def threaded(

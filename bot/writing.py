@@ -10,13 +10,19 @@ from checker.github.client import Client, GitHubError, NotFoundError
 _GONE = 410
 
 
+async def find_comments(client: Client, repository: str, number: int, *, begin: str, login: str) -> list[int]:
+    """The numbers of the comments that begin like this and were written by the App, the oldest first."""
+    found = await client.pages(f"/repos/{repository}/issues/{number}/comments?per_page=100")
+    return [
+        int(comment["id"])
+        for comment in found
+        if (comment.get("user") or {}).get("login") == login and str(comment.get("body") or "").startswith(begin)
+    ]
+
+
 async def find_comment(client: Client, repository: str, number: int, *, begin: str, login: str) -> int | None:
-    """The number of the first comment that begins like this and was written by the App."""
-    for comment in await client.pages(f"/repos/{repository}/issues/{number}/comments?per_page=100"):
-        author = (comment.get("user") or {}).get("login")
-        if author == login and str(comment.get("body") or "").startswith(begin):
-            return int(comment["id"])
-    return None
+    """The first of them."""
+    return next(iter(await find_comments(client, repository, number, begin=begin, login=login)), None)
 
 
 async def create_comment(client: Client, repository: str, number: int, body: str) -> int:
@@ -36,15 +42,28 @@ async def edit_comment(client: Client, repository: str, comment: int, body: str)
     return True
 
 
+async def delete_comment(client: Client, repository: str, comment: int) -> None:
+    """One that is gone already is no fault."""
+    try:
+        await client.send("DELETE", f"/repos/{repository}/issues/comments/{comment}", {}, again=True)
+    except GitHubError as error:
+        if not (isinstance(error, NotFoundError) or error.status == _GONE):
+            raise
+
+
 async def read_comment(client: Client, repository: str, comment: int) -> dict[str, Any] | None:
     """A comment, or None where it is gone."""
-    try:
+
+    async def read() -> dict[str, Any] | None:
         found: dict[str, Any] = await client.item(f"/repos/{repository}/issues/comments/{comment}", {})
+        return found
+
+    try:
+        return await client.early(read)
     except GitHubError as error:
         if isinstance(error, NotFoundError) or error.status == _GONE:
             return None
         raise
-    return found
 
 
 async def react(client: Client, repository: str, comment: int, content: str) -> None:
@@ -54,12 +73,18 @@ async def react(client: Client, repository: str, comment: int, content: str) -> 
 
 
 async def find_check_run(client: Client, repository: str, number: int, head_sha: str) -> int | None:
-    """The App's newest check run for a head of this pull request. Two may have the same head."""
+    """The App's newest check run for a head of this pull request."""
+    return max(await find_check_runs(client, repository, number, head_sha), default=None)
+
+
+async def find_check_runs(client: Client, repository: str, number: int, head_sha: str) -> list[int]:
+    """All of them. Two pull requests may have the same head."""
     path = f"/repos/{repository}/commits/{head_sha}/check-runs"
-    found = await client.item(f"{path}{{?check_name,filter,per_page}}", {"check_name": NAME, "per_page": "100"})
+    found = await client.item(
+        f"{path}{{?check_name,filter,per_page}}", {"check_name": NAME, "filter": "all", "per_page": "100"}
+    )
     wanted = external_id(repository, number)
-    numbers = [int(run["id"]) for run in found["check_runs"] if run.get("external_id") == wanted]
-    return max(numbers, default=None)
+    return [int(run["id"]) for run in found["check_runs"] if run.get("external_id") == wanted]
 
 
 async def create_check_run(client: Client, repository: str, body: Body) -> int:
@@ -85,8 +110,23 @@ async def permission(client: Client, repository: str, login: str) -> str:
 
 async def pull_request(client: Client, repository: str, number: int) -> dict[str, Any]:
     """The pull request as it is now."""
-    found: dict[str, Any] = await client.item(f"/repos/{repository}/pulls/{number}", {})
-    return found
+
+    async def read() -> dict[str, Any]:
+        found: dict[str, Any] = await client.item(f"/repos/{repository}/pulls/{number}", {})
+        return found
+
+    return await client.early(read)
+
+
+async def issue_text(client: Client, repository: str, number: int) -> str | None:
+    """Title and body of an issue as they are now, as `checker.pair.Issue.edited`; None where it is gone."""
+    try:
+        found = await client.item(f"/repos/{repository}/issues/{number}", {})
+    except GitHubError as error:
+        if isinstance(error, NotFoundError) or error.status == _GONE:
+            return None
+        raise
+    return f"{found['title']}\n{found['body'] or ''}"
 
 
 async def settings_file(client: Client, repository: str, path: str) -> str | None:

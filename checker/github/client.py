@@ -20,7 +20,7 @@ from checker.github.answer import Answer, Fault
 _ATTEMPTS = 5
 _JSON = "application/json"
 # gidgethub asks for v3 by default, which GitHub's documentation names no longer.
-_RESOURCE = "application/vnd.github+json"
+RESOURCE = "application/vnd.github+json"
 _CACHED_ANSWERS = 512
 # What was named just now may not be readable for about a second.
 _EARLY_PAUSES = (0.5, 1.0)
@@ -165,7 +165,7 @@ class Client(gidgethub.aiohttp.GitHubAPI):
     async def item(self, path: str, variables: dict[str, Any]) -> Any:
         """One REST resource."""
         try:
-            return await self.getitem(path, variables, accept=_RESOURCE)
+            return await self.getitem(path, variables, accept=RESOURCE)
         except HTTPException as error:
             raise _closed_door(int(error.status_code), str(error), self.host) from None
 
@@ -173,7 +173,7 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         """Writes over REST, and gives what GitHub answers. `again`: sent a second time where it is not known whether
         the first one took effect.
         """
-        headers = sansio.create_headers(self.requester, accept=_RESOURCE, oauth_token=self.oauth_token)
+        headers = sansio.create_headers(self.requester, accept=RESOURCE, oauth_token=self.oauth_token)
         sent = json.dumps(body).encode()
         url = f"{self.host.rest}{path}"
         answer = await self._ask(method, url, {**headers, "content-type": _JSON}, sent, again=again)
@@ -184,7 +184,7 @@ class Client(gidgethub.aiohttp.GitHubAPI):
     async def pages(self, path: str) -> list[dict[str, Any]]:
         """All items of a REST list, page by page."""
         try:
-            return [item async for item in self.getiter(path, accept=_RESOURCE)]
+            return [item async for item in self.getiter(path, accept=RESOURCE)]
         except HTTPException as error:
             raise _closed_door(int(error.status_code), str(error), self.host) from None
 
