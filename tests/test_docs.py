@@ -37,7 +37,7 @@ def test_every_option_of_check_is_explained_in_its_help_and_named_in_the_documen
 def test_every_dependency_is_pinned_in_the_constraints() -> None:
     project = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
-    names = {re.split(r"[<>=!~ ]", requirement)[0].lower().replace("_", "-") for requirement in wanted}
+    names = {re.split(r"[\[<>=!~ ]", requirement)[0].lower().replace("_", "-") for requirement in wanted}
     lines = (HERE / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = {line.split("==")[0].lower().replace("_", "-") for line in lines}
     assert names <= pinned

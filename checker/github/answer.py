@@ -96,7 +96,9 @@ class Answer:
             return f"GitHub answered {self.status}"
         if self.status == 200 and "html" in kind:
             return "the answer was a page"
-        if self._is_cut(is_json="json" in kind or (self.wants_json and self.status == 200)):
+        # The raw text of any file comes as `application/vnd.github.raw+json`.
+        says_json = "json" in kind and "raw" not in kind
+        if self._is_cut(is_json=says_json or (self.wants_json and self.status == 200)):
             return "the answer was cut short"
         if _GAVE_UP in self._said() and not any((self.json.get("data") or {}).values()):
             return "GitHub gave up on the query"

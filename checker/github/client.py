@@ -20,7 +20,7 @@ from checker.github.answer import Answer, Fault
 _ATTEMPTS = 5
 _JSON = "application/json"
 # gidgethub asks for v3 by default, which GitHub's documentation names no longer.
-_RESOURCE = "application/vnd.github+json"
+RESOURCE = "application/vnd.github+json"
 _CACHED_ANSWERS = 512
 # What was named just now may not be readable for about a second.
 _EARLY_PAUSES = (0.5, 1.0)
@@ -29,7 +29,14 @@ _T = TypeVar("_T")
 
 
 class GitHubError(Exception):
-    """GitHub could not be read. The message is a sentence for the person who asked; it never holds a token."""
+    """GitHub could not be read. The message is a sentence for the person who asked; it never holds a token.
+
+    `status`: what GitHub answered, where it answered and meant it.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class NotFoundError(GitHubError):
@@ -77,8 +84,13 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         answer = await self._ask(method, url, headers, body)
         return answer.status, answer.headers, answer.data
 
-    async def _ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> Answer:
-        """An answer that was meant: asked again after broken connections, 5xx, and limits that end soon enough."""
+    async def _ask(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", *, again: bool = True
+    ) -> Answer:
+        """An answer that was meant: asked again after broken connections, 5xx, and limits that end soon enough.
+
+        Without `again` only limits are waited for: what they refuse did not take effect.
+        """
         fault: Fault | None = None
         for attempt in range(_ATTEMPTS):
             if fault:
@@ -87,6 +99,8 @@ class Client(gidgethub.aiohttp.GitHubAPI):
             if isinstance(found, Answer):
                 return found
             fault = found
+            if not again and fault.seconds is None:
+                raise GitHubError(f"{self.host.web} may or may not have done what was asked: {fault.why}.")
         last = fault.why if fault else "it was not asked"
         raise GitHubError(f"{self.host.web} gave no answer in {_ATTEMPTS} attempts; the last time {last}.")
 
@@ -151,14 +165,26 @@ class Client(gidgethub.aiohttp.GitHubAPI):
     async def item(self, path: str, variables: dict[str, Any]) -> Any:
         """One REST resource."""
         try:
-            return await self.getitem(path, variables, accept=_RESOURCE)
+            return await self.getitem(path, variables, accept=RESOURCE)
         except HTTPException as error:
             raise _closed_door(int(error.status_code), str(error), self.host) from None
+
+    async def send(self, method: str, path: str, body: Mapping[str, Any], *, again: bool) -> Any:
+        """Writes over REST, and gives what GitHub answers. `again`: sent a second time where it is not known whether
+        the first one took effect.
+        """
+        headers = sansio.create_headers(self.requester, accept=RESOURCE, oauth_token=self.oauth_token)
+        sent = json.dumps(body).encode()
+        url = f"{self.host.rest}{path}"
+        answer = await self._ask(method, url, {**headers, "content-type": _JSON}, sent, again=again)
+        if answer.status >= 300:
+            raise _closed_door(answer.status, answer.message, self.host)
+        return answer.json
 
     async def pages(self, path: str) -> list[dict[str, Any]]:
         """All items of a REST list, page by page."""
         try:
-            return [item async for item in self.getiter(path, accept=_RESOURCE)]
+            return [item async for item in self.getiter(path, accept=RESOURCE)]
         except HTTPException as error:
             raise _closed_door(int(error.status_code), str(error), self.host) from None
 
@@ -208,9 +234,10 @@ def _query_failure(errors: list[dict[str, Any]], host: Host) -> GitHubError:
 def _closed_door(status: int | None, message: str, host: Host) -> GitHubError:
     reason = f" ({message[:200].rstrip('.')})" if message else ""
     if status == 401:
-        return GitHubError(f"{host.web} does not take the token{reason}; set GITHUB_TOKEN to one that is valid.")
+        advice = "set GITHUB_TOKEN to one that is valid"
+        return GitHubError(f"{host.web} does not take the token{reason}; {advice}.", status)
     if status == 403:
-        return GitHubError(f"The token may not read this{reason}. Where SSO is on, authorise the token for it.")
+        return GitHubError(f"The token may not read this{reason}. Where SSO is on, authorise the token for it.", status)
     if status == 404:
-        return NotFoundError(f"{host.web} knows no such thing, or the token may not see it{reason}.")
-    return GitHubError(f"GitHub answered {status or 'nothing that can be read'}{reason}.")
+        return NotFoundError(f"{host.web} knows no such thing, or the token may not see it{reason}.", status)
+    return GitHubError(f"GitHub answered {status or 'nothing that can be read'}{reason}.", status)

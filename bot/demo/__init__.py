@@ -1,0 +1,1 @@
+"""A small GitHub on loopback, and the conversation that shows the App. It serves the tests, too."""

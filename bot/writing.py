@@ -1,0 +1,137 @@
+"""What the App writes on GitHub. Each may be done twice and leaves one trace: what is there already is found first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.checks import NAME, Body, external_id
+from checker.github.client import Client, GitHubError, NotFoundError
+
+_GONE = 410
+
+
+async def find_comments(client: Client, repository: str, number: int, *, begin: str, login: str) -> list[int]:
+    """The numbers of the comments that begin like this and were written by the App, the oldest first."""
+    found = await client.pages(f"/repos/{repository}/issues/{number}/comments?per_page=100")
+    return [
+        int(comment["id"])
+        for comment in found
+        if (comment.get("user") or {}).get("login") == login and str(comment.get("body") or "").startswith(begin)
+    ]
+
+
+async def find_comment(client: Client, repository: str, number: int, *, begin: str, login: str) -> int | None:
+    """The first of them."""
+    return next(iter(await find_comments(client, repository, number, begin=begin, login=login)), None)
+
+
+async def create_comment(client: Client, repository: str, number: int, body: str) -> int:
+    """A new comment. Sent once: look for it before it is sent again."""
+    answer = await client.send("POST", f"/repos/{repository}/issues/{number}/comments", {"body": body}, again=False)
+    return int(answer["id"])
+
+
+async def edit_comment(client: Client, repository: str, comment: int, body: str) -> bool:
+    """False where somebody deleted it."""
+    try:
+        await client.send("PATCH", f"/repos/{repository}/issues/comments/{comment}", {"body": body}, again=True)
+    except GitHubError as error:
+        if isinstance(error, NotFoundError) or error.status == _GONE:
+            return False
+        raise
+    return True
+
+
+async def delete_comment(client: Client, repository: str, comment: int) -> None:
+    """One that is gone already is no fault."""
+    try:
+        await client.send("DELETE", f"/repos/{repository}/issues/comments/{comment}", {}, again=True)
+    except GitHubError as error:
+        if not (isinstance(error, NotFoundError) or error.status == _GONE):
+            raise
+
+
+async def read_comment(client: Client, repository: str, comment: int) -> dict[str, Any] | None:
+    """A comment, or None where it is gone."""
+
+    async def read() -> dict[str, Any] | None:
+        found: dict[str, Any] = await client.item(f"/repos/{repository}/issues/comments/{comment}", {})
+        return found
+
+    try:
+        return await client.early(read)
+    except GitHubError as error:
+        if isinstance(error, NotFoundError) or error.status == _GONE:
+            return None
+        raise
+
+
+async def react(client: Client, repository: str, comment: int, content: str) -> None:
+    """A reaction; a second one of the same kind changes nothing (docs.github.com/rest/reactions)."""
+    path = f"/repos/{repository}/issues/comments/{comment}/reactions"
+    await client.send("POST", path, {"content": content}, again=True)
+
+
+async def find_check_run(client: Client, repository: str, number: int, head_sha: str) -> int | None:
+    """The App's newest check run for a head of this pull request."""
+    return max(await find_check_runs(client, repository, number, head_sha), default=None)
+
+
+async def find_check_runs(client: Client, repository: str, number: int, head_sha: str) -> list[int]:
+    """All of them. Two pull requests may have the same head."""
+    path = f"/repos/{repository}/commits/{head_sha}/check-runs"
+    found = await client.item(
+        f"{path}{{?check_name,filter,per_page}}", {"check_name": NAME, "filter": "all", "per_page": "100"}
+    )
+    wanted = external_id(repository, number)
+    return [int(run["id"]) for run in found["check_runs"] if run.get("external_id") == wanted]
+
+
+async def create_check_run(client: Client, repository: str, body: Body) -> int:
+    """A new check run. Sent once: look for it before it is sent again."""
+    answer = await client.send("POST", f"/repos/{repository}/check-runs", body, again=False)
+    return int(answer["id"])
+
+
+async def edit_check_run(client: Client, repository: str, check_run: int, body: Body) -> None:
+    """The head cannot be changed, and is left out."""
+    sent = {name: value for name, value in body.items() if name != "head_sha"}
+    await client.send("PATCH", f"/repos/{repository}/check-runs/{check_run}", sent, again=True)
+
+
+async def permission(client: Client, repository: str, login: str) -> str:
+    """`admin`, `write`, `read` or `none` (docs.github.com/rest/collaborators); who has no account any more has none."""
+    try:
+        found = await client.item(f"/repos/{repository}/collaborators{{/login}}/permission", {"login": login})
+    except NotFoundError:
+        return "none"
+    return str(found.get("permission", "none"))
+
+
+async def pull_request(client: Client, repository: str, number: int) -> dict[str, Any]:
+    """The pull request as it is now."""
+
+    async def read() -> dict[str, Any]:
+        found: dict[str, Any] = await client.item(f"/repos/{repository}/pulls/{number}", {})
+        return found
+
+    return await client.early(read)
+
+
+async def issue_text(client: Client, repository: str, number: int) -> str | None:
+    """Title and body of an issue as they are now, as `checker.pair.Issue.edited`; None where it is gone."""
+    try:
+        found = await client.item(f"/repos/{repository}/issues/{number}", {})
+    except GitHubError as error:
+        if isinstance(error, NotFoundError) or error.status == _GONE:
+            return None
+        raise
+    return f"{found['title']}\n{found['body'] or ''}"
+
+
+async def settings_file(client: Client, repository: str, path: str) -> str | None:
+    """The text of a file on the default branch; None where there is none."""
+    try:
+        return await client.text(f"/repos/{repository}/contents/{path}", "application/vnd.github.raw")
+    except NotFoundError:
+        return None
