@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sys
 import tracemalloc
@@ -13,7 +15,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from command_line import command, environment
-from test_datasets_formats import CODE, LIVE, MULTI, SWE_BENCH, SWE_GYM
+from test_datasets_formats import CODE, LIVE, MULTI, POLYBENCH, SWE_BENCH, SWE_GYM
 
 from checker.datasets.files import InputProblem, read_files
 from checker.datasets.sources import is_hub_name, records
@@ -40,6 +42,39 @@ def test_a_row_of_parquet_is_the_same_pair_as_its_json(row: dict[str, Any], tmp_
     path = tmp_path / "row.json"
     path.write_text(json.dumps(row), encoding="utf-8")
     assert found(parquet(tmp_path, [row])) == found(str(path))
+
+
+def table(folder: Path, text: str) -> str:
+    path = folder / "data.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    return str(path)
+
+
+def test_a_row_of_csv_is_the_same_pair_as_its_json(tmp_path: Path) -> None:
+    row = {**POLYBENCH, "problem_statement": 'One,\n"two"\r\nthree ' + "x" * 200_000}
+    path = tmp_path / "row.json"
+    path.write_text(json.dumps(row), encoding="utf-8")
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(row))
+    writer.writeheader()
+    writer.writerow(row)
+    assert found(table(tmp_path, "\ufeff" + text.getvalue())) == found(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "said"),
+    [
+        ("instance_id,repo\n1,2,3\n", "row 1", "not as many fields as the head has columns"),
+        ("instance_id,repo\n1\n", "row 1", "not as many fields as the head has columns"),
+        ('instance_id,repo\n"a"b,2\n', "line 2", "it cannot be read as CSV"),
+        ("a,b\n1,2\n", "row 1", "no format has its columns, a, b"),
+    ],
+)
+def test_a_broken_csv_file_is_a_sentence(text: str, where: str, said: str, tmp_path: Path) -> None:
+    (problem,) = found(table(tmp_path, text))
+    assert isinstance(problem, InputProblem)
+    assert said in problem.what
+    assert problem.where.endswith(where)
 
 
 def test_times_and_nulls_of_a_table_are_read(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
-"""Where records come from: a file (JSON, JSON lines, either gzipped, Parquet), standard input, the Hugging Face Hub.
+"""Where records come from: a file (JSON or JSON lines, gzipped or not, Parquet, CSV), standard input, or the Hub.
 
 Records come one by one and are not judged here; memory does not grow with a file of lines or of Parquet.
 """
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import re
@@ -25,6 +26,8 @@ STANDARD_INPUT = "-"
 _GZIP_MAGIC, _PARQUET_MAGIC = b"\x1f\x8b", b"PAR1"
 # Rows of some data sets hold a hundred thousand characters of test names; so many are held at once.
 _ROWS_AT_ONCE = 16
+# Python's own limit, 131,072 characters, is less than many a patch has.
+_LONGEST_FIELD = 100_000_000
 _HUB_NAME = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<split>[\w.-]+))?", re.ASCII)
 _FILE_ENDS = (".json", ".jsonl", ".gz", ".parquet", ".csv", ".txt")
 
@@ -54,7 +57,12 @@ def _records(source: str, name: str) -> Iterator[Found]:
         yield name, InputProblem(name, "there is no such file")
         return
     with file:
-        yield from _parquet(name, file) if file.peek(4)[:4] == _PARQUET_MAGIC else _unfolded(name, file)
+        if file.peek(4)[:4] == _PARQUET_MAGIC:
+            yield from _parquet(name, file)
+        elif source.lower().endswith(".csv"):
+            yield from _csv(name, file)
+        else:
+            yield from _unfolded(name, file)
 
 
 def is_hub_name(source: str) -> bool:
@@ -88,6 +96,25 @@ def _parquet(name: str, file: BinaryIO) -> Iterator[Found]:
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         what = " ".join(str(error).split())[:200]
         yield name, InputProblem(name, f"it cannot be read as Parquet after row {number} ({what})")
+
+
+def _csv(name: str, file: BinaryIO) -> Iterator[Found]:
+    """A table with a head of column names, as SWE-PolyBench is published."""
+    csv.field_size_limit(_LONGEST_FIELD)
+    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    rows = csv.DictReader(text, strict=True)
+    try:
+        for number, row in enumerate(rows, 1):
+            where = f"{name} row {number}"
+            if None in row or None in row.values():
+                yield where, InputProblem(where, f"it has not as many fields as the head has columns ({len(row)})")
+            else:
+                yield where, row
+    except (csv.Error, UnicodeDecodeError) as error:
+        where = f"{name} line {rows.line_num + 1}"
+        yield where, InputProblem(where, f"it cannot be read as CSV in UTF-8 ({str(error)[:200]})")
+    finally:
+        text.detach()  # the file is closed by whoever opened it
 
 
 def _plain(value: Any) -> Any:
