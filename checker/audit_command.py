@@ -129,7 +129,7 @@ def _audit_into(folder: AuditFolder, wanted: frozenset[str], options: argparse.N
     work = Work(options, folder.path)
     checker = work.checker()
     _require_prices(checker, options)
-    folder.agree(_settings(checker, options))
+    folder.agree(_settings(checker, options) | {"pairs": len(wanted)})
     account = shared_account(work, prices_of(checker), folder.note)
     for line in folder.rows(SPENDING):
         account.load(line)

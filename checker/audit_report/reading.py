@@ -27,11 +27,15 @@ class AuditResultsError(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """What the audit was asked to do, as `audit.json` tells it; `source` is a file or a name on a hub."""
+    """What the audit was asked to do, as `audit.json` tells it; `source` is a file or a name on a hub.
+
+    `pairs`: how many were to be judged; None where the folder does not say.
+    """
 
     source: str
     method: str = "paichecker"
     without: str | None = None
+    pairs: int | None = None
     sample: int | None = None
     stratify: str | None = None
     seed: int = 0

@@ -58,6 +58,9 @@ def made(audit: Audit) -> Iterator[str]:
     settings = audit.settings
     if audit.is_running:
         yield "The audit was still running when this was written: the figures are of the pairs so far."
+    left = (audit.settings.pairs or 0) - len(audit.judged) - len(audit.failed)
+    if left > 0:
+        yield f"{pairs_said(left)} of {audit.settings.pairs:,} were not judged yet: the same call of the audit goes on."
     if audit.failed:
         yield f"{pairs_said(len(audit.failed))} failed: {FAILED_MEANING}."
     if settings.sample:
