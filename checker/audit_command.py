@@ -14,13 +14,14 @@ from checker import __version__
 from checker.account import Account
 from checker.agents import DEFAULT_MODEL, ModelBackend
 from checker.audit_folder import FAILURES, PARQUET, RESULTS, SPENDING, AuditFolder, AuditFolderError
-from checker.audit_summary import Tally, dollars_said, summary
+from checker.audit_summary import Tally, Unfinished, dollars_said, summary
 from checker.audit_workers import Work, prices_of, run, shared_account
 from checker.backends import UsageError
 from checker.console import positive_int, progress_bar, put_out, say, tell
 from checker.datasets.files import InputProblem, read_files, read_ids
 from checker.datasets.sampling import draw
 from checker.datasets.sources import STANDARD_INPUT
+from checker.extras import advice
 from checker.method_options import add_method_options
 from checker.pair import Pair
 from checker.panel import Checker
@@ -40,8 +41,9 @@ judged again, and no reply of a model is paid twice. --budget and --budget-token
 
 in DIR:
   results.jsonl     one line a pair: verdict, labels, evidence, and what to do: keep, repair, drop, or look
-  results.parquet   the same as a table (pip install 'paichecker[parquet]')
+  results.parquet   the same as a table (needs the extra parquet: docs/auditing.md)
   failures.jsonl    pairs whose check failed, and why; --retry-failed judges them again
+  unreadable.jsonl  records that are no pairs: where they stand, and what is wrong
   audit.json, spending.jsonl, replies/    what a next run needs
 
 exit status:
@@ -136,14 +138,19 @@ def _audit_into(folder: AuditFolder, wanted: frozenset[str], options: argparse.N
     under_way = _Run(folder, account, wanted)
     under_way.load(retry_failed=options.retry_failed)
     begun = time.monotonic()
-    finished = under_way.all(work)
-    failed = folder.settle(under_way.done)
+    try:
+        finished = under_way.all(work)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(under_way.stopped()) from None
+    folder.settle(under_way.done)
+    unreadable = folder.keep_unreadable(under_way.problems, whole=under_way.read_whole)
     if not finished:
         say("the budget is spent; a higher one goes on where this run stopped")
     if not folder.write_parquet():
-        say(f"{PARQUET} wants pyarrow: pip install 'paichecker[parquet]'")
+        say(f"{PARQUET} wants pyarrow: {advice('parquet')}")
     left = len(wanted - under_way.done)
-    put_out(summary(under_way.tally, account, failed, left, time.monotonic() - begun))
+    unfinished = Unfinished(left, [row["undetermined"] for row in folder.rows(FAILURES)], unreadable)
+    put_out(summary(under_way.tally, account, unfinished, time.monotonic() - begun, options.source))
     return BAD_INPUT if under_way.problems else NOT_FINISHED if left else AUDITED
 
 
@@ -187,7 +194,8 @@ class _Run:
     done: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     tally: Tally = field(default_factory=Tally)
-    problems: int = 0
+    problems: list[InputProblem] = field(default_factory=list)
+    read_whole: bool = False
     counting: threading.Lock = field(default_factory=threading.Lock)
 
     def load(self, *, retry_failed: bool) -> None:
@@ -213,10 +221,16 @@ class _Run:
     def _pairs(self, source: str, left: Collection[str]) -> Iterator[Pair]:
         for found in read_files([source]):
             if isinstance(found, InputProblem):
-                self.problems += 1
+                self.problems.append(found)
                 tell(found)
             elif found.id in left:
                 yield found
+        self.read_whole = True
+
+    def stopped(self) -> str:
+        """What a person is told who stops the audit."""
+        done, wanted = len(self.done & self.wanted), len(self.wanted)
+        return f"stopped: {done:,} of {wanted:,} pairs have a result; the same command goes on"
 
     def _keep(self, line: Mapping[str, Any], *, failed: bool) -> None:
         self.folder.add(FAILURES if failed else RESULTS, line)

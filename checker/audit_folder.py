@@ -1,7 +1,8 @@
 """The folder of an audit: what it was asked to do, its results, failures and spendings, safe against any stop.
 
 `audit.json` holds the settings, `results.jsonl` one line a pair, `failures.jsonl` the pairs whose check gave no whole
-answer, `spending.jsonl` every attempt that may have been billed, `replies/` the finished replies of models.
+answer, `spending.jsonl` every attempt that may have been billed, `replies/` the finished replies of models,
+`unreadable.jsonl` the records of the source that are no pairs, each with its place and what is wrong.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import fcntl
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
+
+from checker.datasets.problem import InputProblem
 
 SETTINGS, RESULTS, FAILURES, SPENDING, PARQUET = (
     "audit.json",
@@ -23,6 +26,16 @@ SETTINGS, RESULTS, FAILURES, SPENDING, PARQUET = (
     "results.parquet",
 )
 REPLIES = "replies"
+UNREADABLE = "unreadable.jsonl"
+_BEFORE_SETTINGS = {RESULTS, FAILURES, SPENDING, REPLIES, f"{SETTINGS}.part"}
+_SAID = {
+    "source": "on {}",
+    "backend": "with {} as the judge",
+    "without": "with --without {}",
+    "pairs": "on {} pairs",
+    "version": "by PAIChecker {}",
+}
+_NONE_SAID = {"without": "with the whole method", "pairs": "without a number of pairs"}
 _BLOCK = 65_536
 _ROWS_AT_ONCE = 64
 
@@ -43,6 +56,7 @@ class AuditFolder:
         """Makes the folder, locks it, and takes away last lines that a stop cut short. Raises AuditFolderError."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            self._refuse_foreign()
             for name in (RESULTS, FAILURES, SPENDING):
                 self._open[name] = (self.path / name).open("a+b", buffering=0)
             fcntl.flock(self._open[RESULTS], fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -61,6 +75,13 @@ class AuditFolder:
         for file in self._open.values():
             file.close()
 
+    def _refuse_foreign(self) -> None:
+        """A stop before the settings were written leaves nothing but files of ours behind."""
+        if (self.path / SETTINGS).exists():
+            return
+        if {entry.name for entry in self.path.iterdir()} - _BEFORE_SETTINGS:
+            raise AuditFolderError(f"-o {self.path}: it is not empty and holds no audit; name another folder")
+
     def agree(self, settings: Mapping[str, Any]) -> None:
         """Writes the settings, or raises AuditFolderError where the folder was begun with others."""
         path = self.path / SETTINGS
@@ -70,9 +91,9 @@ class AuditFolder:
             return
         for name, value in settings.items():
             if before.get(name) != value:
+                former, now = (_setting_said(name, one) for one in (before.get(name), value))
                 raise AuditFolderError(
-                    f"-o {self.path}: it was begun with {name} {json.dumps(before.get(name))}, not "
-                    f"{json.dumps(value)}; go on with the former, or name another folder"
+                    f"-o {self.path}: it was begun {former}, not {now}; go on with the former, or name another folder"
                 )
 
     def _settings(self, path: Path) -> Mapping[str, Any] | None:
@@ -128,6 +149,16 @@ class AuditFolder:
         self._open[FAILURES] = (self.path / FAILURES).open("a+b", buffering=0)
         return len(last)
 
+    def keep_unreadable(self, problems: Sequence[InputProblem], *, whole: bool) -> int:
+        """Writes down what cannot be read, and keeps what an earlier run told where this one did not read the `whole`
+        source; how many records there are."""
+        path = self.path / UNREADABLE
+        earlier = self.rows(UNREADABLE) if path.exists() and not whole else ()
+        told = {row.get("where"): row for row in (*earlier, *map(asdict, problems))}
+        if told or path.exists():
+            self._replace(UNREADABLE, [json.dumps(row, ensure_ascii=False) for row in told.values()])
+        return len(told)
+
     def _replace(self, name: str, lines: Iterable[str]) -> None:
         draft = self.path / f"{name}.part"
         try:
@@ -154,6 +185,17 @@ class AuditFolder:
                 writer.write_table(pyarrow.Table.from_pylist(flat, schema))
         draft.replace(self.path / PARQUET)
         return True
+
+
+def _setting_said(name: str, value: Any) -> str:
+    """A setting as the person gave it: an option mostly, which was given or was not."""
+    if name == "shortcuts":
+        return "without --no-shortcuts" if value else "with --no-shortcuts"
+    if name == "models" and isinstance(value, list):
+        return f"with {' '.join(f'--model {model}' for model in value)}" if value else "without --model"
+    if value is None:
+        return _NONE_SAID.get(name, f"without --{name}")
+    return _SAID.get(name, f"with --{name} {{}}").format(value)
 
 
 def _cut_torn_line(file: IO[bytes]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +17,10 @@ from checker.taxonomy import Label
 
 _MOST_REPOSITORIES = 10
 _LONGEST_NAME = 40
+_MOST_CAUSES = 3
+_LONGEST_CAUSE = 160
+_NEARLY_ALL = 0.9
+_FAILED = re.compile(r" failed(?:, so .*? stay open)?: (.+)", re.DOTALL)
 
 
 @dataclass
@@ -22,6 +28,7 @@ class Tally:
     """Counts over the rows of an audit's results."""
 
     pairs: int = 0
+    unread: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     actions: Counter[str] = field(default_factory=Counter)
@@ -33,6 +40,7 @@ class Tally:
         """Counts one row."""
         repository = row["repository"] or "(unknown)"
         self.pairs += 1
+        self.unread += row["verdict"] == Verdict.UNDETERMINED and bool(row["unread"] or row["partial"])
         self.verdicts[row["verdict"]] += 1
         self.labels.update(row["labels"])
         self.actions[row["action"]] += 1
@@ -41,23 +49,70 @@ class Tally:
         self.backends[row["backend"]] += 1
 
 
-def summary(tally: Tally, account: Account, failed: int, left: int, seconds: float) -> str:
-    """The summary. `left`: pairs without a result, the failed among them; `seconds`: of this run."""
-    lines = [f"{tally.pairs:,} pairs judged by {one_line(', '.join(sorted(tally.backends))) or 'nobody'}"]
-    if left:
-        lines.append(f"{left:,} without a result" + (f", {failed:,} of them failed (failures.jsonl)" if failed else ""))
-    for title, names, counts in (
-        ("verdict", Verdict, tally.verdicts),
-        ("label", Label, tally.labels),
-        ("action", Action, tally.actions),
-    ):
-        lines += ["", *_table(title, [(str(name), counts[name]) for name in names], tally.pairs)]
-    lines += ["", *_repositories(tally)]
+@dataclass(frozen=True)
+class Unfinished:
+    """Pairs without a result; of those that failed among them what their reports left open; unreadable records."""
+
+    left: int = 0
+    failures: Sequence[Sequence[str]] = ()
+    unreadable: int = 0
+
+
+def summary(tally: Tally, account: Account, unfinished: Unfinished, seconds: float, source: str) -> str:
+    """The summary. `seconds`: of this run; `source`: as the person named it."""
+    judges = one_line(", ".join(sorted(tally.backends)))
+    lines = [f"{tally.pairs:,} pairs judged by {judges}" if tally.pairs else "No pair was judged", *_open(unfinished)]
+    lines += _tables(tally) if tally.pairs else []
+    lines += ["", *unread] if (unread := list(_unread(tally, source))) else []
     lines += [
         "",
         f"{account.tokens:,} tokens, {dollars_said(account.dollars)} in all runs; {time_said(seconds)} in this",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _open(unfinished: Unfinished) -> Iterator[str]:
+    if unfinished.left:
+        failed = len(unfinished.failures)
+        yield f"{unfinished.left:,} without a result" + (
+            f", {failed:,} of them failed (failures.jsonl)" if failed else ""
+        )
+        causes = Counter(cause for said in unfinished.failures for cause in set(_causes(said)))
+        for cause, count in causes.most_common(_MOST_CAUSES):
+            yield f"  {count:>6,}  {cause}"
+        if len(causes) > _MOST_CAUSES:
+            yield f"          and {len(causes) - _MOST_CAUSES:,} other causes"
+    if unfinished.unreadable:
+        yield f"records that could not be read: {unfinished.unreadable:,} (unreadable.jsonl)"
+
+
+def _causes(said: Iterable[str]) -> Iterator[str]:
+    for sentence in said:
+        found = _FAILED.search(sentence)
+        if found:
+            yield _short(found[1], _LONGEST_CAUSE)
+
+
+def _unread(tally: Tally, source: str) -> Iterator[str]:
+    """Where rules had to leave open nearly all in which no label stands, for want of texts: how to get these."""
+    without_label = tally.pairs - tally.verdicts[Verdict.MISALIGNED]
+    if set(tally.backends) == {"rules"} and tally.unread and tally.unread >= _NEARLY_ALL * without_label:
+        yield (
+            f"{tally.unread:,} of {tally.pairs:,} pairs are undetermined and were not read whole; "
+            f"paichecker collect --complete {shlex.quote(one_line(source))} -o whole.jsonl reads the rest from GitHub"
+        )
+
+
+def _tables(tally: Tally) -> Iterator[str]:
+    for title, names, counts in (
+        ("verdict", Verdict, tally.verdicts),
+        ("label", Label, tally.labels),
+        ("action", Action, tally.actions),
+    ):
+        yield ""
+        yield from _table(title, [(str(name), counts[name]) for name in names], tally.pairs)
+    yield ""
+    yield from _repositories(tally)
 
 
 def dollars_said(dollars: float | None) -> str:
@@ -75,7 +130,7 @@ def time_said(seconds: float) -> str:
 def _table(title: str, rows: Iterable[tuple[str, int]], whole: int) -> Iterator[str]:
     yield f"{title:<16}{'pairs':>8}{'share':>9}"
     for name, count in rows:
-        yield f"  {name:<14}{count:>8,}{count / whole if whole else 0:>9.1%}"
+        yield f"  {name:<14}{count:>8,}{count / whole:>9.1%}"
 
 
 def _repositories(tally: Tally) -> Iterator[str]:
@@ -91,6 +146,6 @@ def _repositories(tally: Tally) -> Iterator[str]:
         yield f"  and {more:,} more"
 
 
-def _short(name: str) -> str:
-    said = one_line(name)
-    return said if len(said) <= _LONGEST_NAME else f"{said[: _LONGEST_NAME - 3]}..."
+def _short(text: str, longest: int = _LONGEST_NAME) -> str:
+    said = one_line(text)
+    return said if len(said) <= longest else f"{said[: longest - 3]}..."

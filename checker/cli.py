@@ -72,8 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except UsageError as error:
         print(f"paichecker: {error}", file=sys.stderr)
         status = BAD_INPUT
-    except KeyboardInterrupt:
-        print("paichecker: stopped; finished replies of a model are kept for the next run", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(f"paichecker: {str(stop) or options.stopped}", file=sys.stderr)
         status = 130
     except OutputError as error:
         # What is still in the buffer would raise again when Python ends.
@@ -95,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="paichecker", description="Does a pull request do exactly what its linked issue asks?"
     )
     parser.add_argument("--version", action="version", version=f"paichecker {__version__}")
+    parser.set_defaults(stopped="stopped")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_check(commands)
     add_collect(commands)
@@ -115,7 +116,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         epilog=_EPILOG + METHOD_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=_check)
+    parser.set_defaults(run=_check, stopped="stopped; finished replies of a model are kept for the next run")
     parser.add_argument(
         "inputs",
         nargs="*",

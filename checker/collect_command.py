@@ -116,6 +116,11 @@ async def _complete(options: argparse.Namespace) -> int:
     wanted = [pair for pair in pairs if pair.id.casefold() not in held]
     print(f"paichecker: {len(pairs)} pairs, {len(wanted)} to be completed", file=sys.stderr)
     async with github(options) as client:
+        if wanted and not client.oauth_token:
+            web = client.host.web
+            raise UsageError(
+                f"{web} shows pull requests only to a token's holder: set GITHUB_TOKEN, or --token-file FILE"
+            )
         status = await _add_each(complete_each(client, wanted, options.as_of or "merge"), len(wanted), options)
     return 2 if problems else status
 

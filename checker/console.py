@@ -20,6 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from checker import render
 from checker.backends import UsageError
 from checker.datasets.files import InputProblem
+from checker.extras import advice
 from checker.github.address import AddressError
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def require_eval(command: str, *modules: str) -> None:
     """Raises UsageError where the extra `eval` is not installed."""
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
-        raise UsageError(f"{command} needs {', '.join(missing)}: pip install 'paichecker[eval]'")
+        raise UsageError(f"{command} needs {', '.join(missing)}: {advice('eval')}")
 
 
 def progress_bar(doing: str, total: int) -> Progress:

@@ -12,6 +12,7 @@ from checker.console import json_line, positive_int, put_out, require_eval
 if TYPE_CHECKING:
     from checker.evaluation.phases import Phases
 
+_MOST_ROUNDS = 100_000
 _EPILOG = """\
 files:
   --labels       a CSV with instance_id and labels: | between several, No Misalignment for none;
@@ -32,7 +33,8 @@ examples:
   paichecker evaluate --labels labels.csv --predictions sample/results.jsonl --predicted-only
   paichecker evaluate --labels labels.csv --predictions audit-model/ --figures drawn/
 
-docs/evaluation.md explains each figure. Needs the extra: pip install 'paichecker[eval]'.
+docs/evaluation.md explains each figure. Needs the extra eval: in a checkout
+pip install -c constraints.txt '.[eval]'.
 """
 
 
@@ -58,11 +60,18 @@ def add_evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         action="store_true",
         help="the predictions are a sample: leave out labelled pairs that have no row",
     )
-    parser.add_argument("--rounds", type=positive_int, default=1000, metavar="N", help="of the bootstrap (1,000)")
+    parser.add_argument("--rounds", type=_rounds, default=1000, metavar="N", help="of the bootstrap (1,000)")
     parser.add_argument(
         "--seed", type=int, default=0, metavar="K", help="of the bootstrap: the same draws for one K (0)"
     )
     parser.add_argument("--figures", type=Path, metavar="DIR", help="draw what each phase adds: phases.png, phases.svg")
+
+
+def _rounds(text: str) -> int:
+    rounds = positive_int(text)
+    if rounds > _MOST_ROUNDS:
+        raise argparse.ArgumentTypeError(f"{text} is more than {_MOST_ROUNDS:,}, which are enough for any interval")
+    return rounds
 
 
 def _evaluate(options: argparse.Namespace) -> int:

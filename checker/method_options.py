@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -148,7 +150,12 @@ def _outside(options: argparse.Namespace, environment: Mapping[str, str]) -> Sol
     missing = [name for name in options.agent_env if name not in environment]
     if missing:
         raise UsageError(f"--agent-env {missing[0]}: there is no such environment variable")
-    command = Command(words, environment_for(environment, tuple(options.agent_env)))
+    handed_on = environment_for(environment, tuple(options.agent_env))
+    if shutil.which(words[0], path=os.pathsep.join(os.get_exec_path(handed_on))) is None:
+        raise UsageError(
+            f"--method command:...: {one_line(words[0])} cannot be started: no such program, or not executable"
+        )
+    command = Command(words, handed_on)
     limits = Limits(LONGEST_RUN_SECONDS + 1, LONGEST_RUN_SECONDS + 1)
     backend = OutsideBackend(one_line(options.method), command)
     return Solo(backend, AS_GIVEN, shortcuts=False, limits=limits)

@@ -6,16 +6,19 @@ is wrong with the pull request itself (SC, DP, FP, Others) no wording mends. `do
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from checker.evidence import Evidence
 from checker.pair import Pair
 from checker.report import Confidence, Finding, Report, SignalKind, Verdict
 from checker.taxonomy import Artifact, Label
 
 REPAIRABLE = frozenset({Label.IS, Label.UL})
 ADDED = "Added to this statement from the discussion and the tests:"
+_QUESTION = re.compile(r"[^.!?\n]*\?")
 _WRONG = {
     Label.SC: "the solution and its tests hold work that the statement does not ask for",
     Label.DP: "the reference solution is itself defective or incomplete",
@@ -69,11 +72,21 @@ def _repair(pair: Pair, report: Report) -> Recommendation:
     named = " and ".join(dict.fromkeys(str(finding.label) for finding in report.findings))
     if not (pair.was_read(Artifact.ISSUE_DESCRIPTION) and pair.request.strip()):
         return Recommendation(Action.LOOK, f"{named} could be mended, but the statement to amend was not read.")
-    added = list(dict.fromkeys(part for finding in report.findings for part in _additions(finding, report)))
-    if not added:
-        return Recommendation(Action.LOOK, f"{named} could be mended, but the evidence holds no wording to add.")
+    additions = {finding: list(_additions(finding, report)) for finding in report.findings}
+    bare = next((finding for finding, added in additions.items() if not added), None)
+    if bare is not None:
+        return Recommendation(Action.LOOK, f"{bare.label} could be mended, but {_lacking(bare, report)}.")
+    if all(finding.confidence is Confidence.LOW for finding in report.findings):
+        return Recommendation(Action.LOOK, f"{named} could be mended; but with low confidence, so look beforehand.")
+    added = dict.fromkeys(part for parts in additions.values() for part in parts)
     statement = "\n".join([pair.request.rstrip(), "", ADDED, "", "\n\n".join(added), ""])
     return Recommendation(Action.REPAIR, f"{named}: what the statement lacks can be added to it.", statement)
+
+
+def _lacking(finding: Finding, report: Report) -> str:
+    if any(_is_request(evidence, report) for evidence in finding.evidence):
+        return "the evidence holds only that details were asked for, and no answer that could be added"
+    return "the evidence holds no wording to add"
 
 
 def _additions(finding: Finding, report: Report) -> Iterator[str]:
@@ -83,11 +96,21 @@ def _additions(finding: Finding, report: Report) -> Iterator[str]:
         yield from (f"- The exact wording expected: “{literal}”" for literal in literals)
     elif finding.repair.strip() and _is_wording(finding, report):
         yield f"- {' '.join(finding.repair.split())}"
-    for evidence in finding.evidence:
-        if finding.label is Label.IS and evidence.artifact is Artifact.ISSUE_DISCUSSION:
-            by = f"@{evidence.author}" if evidence.author else "The discussion"
-            quoted = "\n".join(f"  > {line}" for line in evidence.quote.strip().splitlines())
-            yield f"- {by}:\n{quoted}"
+    said = [one for one in finding.evidence if finding.label is Label.IS and one.artifact is Artifact.ISSUE_DISCUSSION]
+    if all(_is_request(evidence, report) for evidence in said):
+        return
+    for evidence in said:
+        by = f"@{evidence.author}" if evidence.author else "The discussion"
+        quoted = "\n".join(f"  > {line}" for line in evidence.quote.strip().splitlines())
+        yield f"- {by}:\n{quoted}"
+
+
+def _is_request(evidence: Evidence, report: Report) -> bool:
+    """A request for details, or one question alone, supplies nothing; beside an answer it says what was answered."""
+    asked = (signal for signal in report.signals if signal.kind is SignalKind.INFORMATION_REQUEST)
+    if any(evidence.source == signal.source and evidence.quote in signal.quote for signal in asked):
+        return True
+    return evidence.artifact is Artifact.ISSUE_DISCUSSION and bool(_QUESTION.fullmatch(evidence.quote.strip()))
 
 
 def _is_wording(finding: Finding, report: Report) -> bool:

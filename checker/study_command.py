@@ -46,7 +46,10 @@ examples:
   paichecker study overlap --labels labels.csv --list flagged.txt other.json
   paichecker study overlap --labels my-audit/ --list annotations.csv --column filter_out
 """
-_MORE = "\ndocs/studies.md explains each figure. Needs the extra: pip install 'paichecker[eval]'.\n"
+_MORE = """
+docs/studies.md explains each figure. Needs the extra eval: in a checkout
+pip install -c constraints.txt '.[eval]'.
+"""
 
 
 def add_study(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,13 @@ from command_line import run
 from fakes import connection, decide, issue, load_pair, no, validated, yes
 
 from checker import prompting
-from checker.audit_folder import FAILURES, RESULTS, SPENDING
+from checker.account import Account, Allowance
+from checker.audit_folder import FAILURES, RESULTS, SPENDING, UNREADABLE, AuditFolder
+from checker.audit_summary import Tally, Unfinished, summary
+from checker.datasets.problem import InputProblem
 from checker.pair import write_pair
 from checker.report import read_report
-from checker.taxonomy import Role
+from checker.taxonomy import Artifact, Role
 
 PAIRS = ("accidental-link", "aligned", "follow-up", "four-duplicates", "incomplete-specification", "typo-number")
 IDS = {load_pair(name).id for name in PAIRS}
@@ -158,7 +162,10 @@ def test_without_pyarrow_the_lines_are_there_and_the_table_is_told_of(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     status, _, err = audit("--backend", "rules")
     assert (status, len(rows(folder))) == (0, len(PAIRS))
-    assert err == "paichecker: results.parquet wants pyarrow: pip install 'paichecker[parquet]'\n"
+    assert err == (
+        "paichecker: results.parquet wants pyarrow: install PAIChecker with its extra parquet: "
+        "pip install -c constraints.txt '.[parquet]' in a checkout\n"
+    )
 
 
 def test_a_second_run_judges_nothing_again(audit: Command, folder: Path, server: MessagesServer) -> None:
@@ -238,10 +245,11 @@ def test_a_budget_of_dollars_needs_prices(audit: Command, server: MessagesServer
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--model", "claude-haiku-5-5"), 'it was begun with backend "claude-sonnet-5-5", not "claude-haiku-5-5"'),
-        (("--backend", "rules"), 'it was begun with backend "claude-sonnet-5-5", not "rules"'),
-        (("--no-shortcuts",), "it was begun with shortcuts true, not false"),
-        (("--sample", "2"), "it was begun with sample null, not 2"),
+        (("--model", "claude-haiku-5-5"), "begun with claude-sonnet-5-5 as the judge, not with claude-haiku-5-5"),
+        (("--backend", "rules"), "begun with claude-sonnet-5-5 as the judge, not with rules as the judge; go on"),
+        (("--no-shortcuts",), "it was begun without --no-shortcuts, not with --no-shortcuts"),
+        (("--sample", "2"), "it was begun without --sample, not with --sample 2"),
+        (("--without", "validator"), "it was begun with the whole method, not with --without validator"),
     ],
 )
 def test_a_folder_does_not_mix_audits(
@@ -281,6 +289,31 @@ def test_a_bad_record_is_told_and_the_others_are_judged(audit: Command, source: 
     status, _, err = audit("--backend", "rules")
     assert (status, {row["id"] for row in rows(folder)}) == (2, IDS)
     assert f"{source} line 7: no format has its columns, odd" in err
+
+
+def test_records_that_cannot_be_read_are_counted_and_kept_until_they_are_mended(
+    audit: Command, source: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sound = Path(source).read_text(encoding="utf-8")
+    Path(source).write_text(f'{{"odd": 1}}\n{sound}no JSON\n', encoding="utf-8")
+    _, out, _ = audit("--backend", "rules")
+    assert "records that could not be read: 2 (unreadable.jsonl)" in out
+    kept = rows(folder, UNREADABLE)
+    assert [row["where"] for row in kept] == [f"{source} line 1", f"{source} line 8"]
+    assert kept[0]["what"].startswith("no format has its columns, odd")
+    report = run(capsys, "report", str(folder), "--format", "markdown")[1].replace("\\", "")
+    assert "Records that could not be read: 2. They are in no count" in report
+    Path(source).write_text(sound, encoding="utf-8")
+    assert "could not be read" not in audit("--backend", "rules")[1]
+    assert rows(folder, UNREADABLE) == []
+
+
+def test_a_budget_that_ends_a_run_before_the_source_forgets_no_unreadable_record(tmp_path: Path) -> None:
+    with AuditFolder(tmp_path) as folder:
+        first, second = InputProblem("a line 1", "odd"), InputProblem("a line 2", "odd")
+        assert folder.keep_unreadable([first, second], whole=True) == 2
+        assert folder.keep_unreadable([first], whole=False) == 2
+        assert folder.keep_unreadable([second], whole=True) == 1
 
 
 def test_pairs_are_checked_at_once_and_keep_to_the_rate(
@@ -341,6 +374,62 @@ def test_a_wrong_call_is_a_sentence(
     assert (status, out) == (2, "")
     assert said in err
     assert not Path("x").exists() or arguments[2] == "x"
+
+
+def test_a_folder_that_holds_something_else_is_refused_and_left_as_it_is(audit: Command, folder: Path) -> None:
+    folder.mkdir()
+    (folder / "thesis.tex").touch()
+    status, _, err = audit("--backend", "rules")
+    assert status == 2
+    assert err == f"paichecker: -o {folder}: it is not empty and holds no audit; name another folder\n"
+    assert [entry.name for entry in folder.iterdir()] == ["thesis.tex"]
+
+
+def test_what_a_stop_before_the_settings_leaves_is_a_folder_to_begin_in(audit: Command, folder: Path) -> None:
+    (folder / "replies").mkdir(parents=True)
+    for name in (RESULTS, FAILURES, SPENDING):
+        (folder / name).touch()
+    assert audit("--backend", "rules")[0] == 0
+
+
+def test_where_nothing_was_judged_the_causes_stand_and_no_tables(audit: Command) -> None:
+    status, out, _ = audit("--method", "command:false")
+    assert status == 4
+    assert out.startswith(
+        "No pair was judged\n6 without a result, 6 of them failed (failures.jsonl)\n"
+        "       6  false ended with status 1, and said nothing on standard error.\n\n0 tokens, "
+    )
+
+
+def test_the_commonest_causes_of_failures_come_first() -> None:
+    said = ["c", "a", "b", "a", "d", "e", "a", "b"]
+    failures = [[f"The Issue Analyzer failed, so IS stay open: {cause}: no."] for cause in said]
+    account = Account(Allowance(None, None, None), {}, lambda _: None)
+    out = summary(Tally(), account, Unfinished(8, failures), 1.0, "pairs.jsonl")
+    assert "       3  a: no.\n       2  b: no.\n       1  c: no.\n          and 2 other causes\n" in out
+
+
+def test_a_program_that_cannot_be_started_is_told_before_the_first_pair(audit: Command, folder: Path) -> None:
+    status, out, err = audit("--method", "command:/no/such/program --fast")
+    assert (status, out) == (2, "")
+    assert "/no/such/program cannot be started" in err
+    assert not (folder / FAILURES).exists() or rows(folder, FAILURES) == []
+
+
+def test_where_rules_could_decide_nothing_the_way_to_the_rest_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "my pairs.jsonl"
+    unread = replace(load_pair("aligned"), unread=(Artifact.ISSUE_DISCUSSION, Artifact.PR_TIMELINE))
+    pairs = (unread, load_pair("incomplete-specification"))
+    source.write_text("".join(json.dumps(write_pair(pair)) + "\n" for pair in pairs), encoding="utf-8")
+    out = run(capsys, "audit", str(source), "-o", str(tmp_path / "audit"), "--backend", "rules")[1]
+    assert "1 of 2 pairs are undetermined and were not read whole; " in out
+    assert f"paichecker collect --complete '{source}' -o whole.jsonl reads the rest from GitHub" in out
+
+
+def test_where_rules_read_enough_nothing_is_advised(audit: Command) -> None:
+    assert "collect --complete" not in audit("--backend", "rules")[1]
 
 
 def test_a_folder_with_results_of_something_else_is_refused(audit: Command, folder: Path) -> None:

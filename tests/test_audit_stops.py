@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -112,7 +113,9 @@ def test_control_c_ends_with_a_sentence_and_what_is_done_is_done(start: Start, f
         wait_until(lambda before=before: results(folder) > before)  # type: ignore[misc]
         stopped.send_signal(signal.SIGINT)
         _, err = stopped.communicate(timeout=PATIENCE)
-        assert err == "paichecker: stopped; finished replies of a model are kept for the next run\n"
+        said = re.fullmatch(r"paichecker: stopped: (\d+) of 60 pairs have a result; the same command goes on\n", err)
+        assert said
+        assert int(said[1]) == results(folder)
     assert start(64).communicate(timeout=PATIENCE)[1] == ""
     assert len(rows(folder)) == len({row["id"] for row in rows(folder)}) == PAIRS
 

@@ -90,6 +90,16 @@ def test_a_second_run_goes_on_and_tries_again_what_could_not_be_read(
     assert all(r.variables.get("number") != 3 for r in server.received[asked:] if r.query)
 
 
+def test_without_a_token_it_is_told_once_before_the_first_record(
+    whole: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_TOKEN")
+    other = {**whole, "instance_id": LINKED_ID.replace("-3", "-4")}
+    status, held, err = completed(capsys, tmp_path, whole, other)
+    assert (status, held) == (2, [])
+    assert err.count("only to a token's holder: set GITHUB_TOKEN, or --token-file FILE") == 1
+
+
 def test_a_record_that_names_no_pull_request_is_told(
     whole: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -107,7 +107,7 @@ def test_without_pyarrow_the_sentence_says_what_to_install(tmp_path: Path, monke
     source = parquet(tmp_path, [SWE_BENCH])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (said,) = found(source)
-    assert str(said).endswith("a Parquet file wants pyarrow: pip install 'paichecker[parquet]'")
+    assert str(said).endswith("pip install -c constraints.txt '.[parquet]' in a checkout")
 
 
 @pytest.mark.parametrize("form", ["parquet", "jsonl"])
@@ -177,7 +177,7 @@ def test_without_datasets_the_sentence_says_what_to_install(monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "datasets", None)
     (said,) = found("ann/no-such-set:test")
     assert "there is no such file; a data set of that name" in str(said)
-    assert "pip install 'paichecker[hub]'" in str(said)
+    assert "pip install -c constraints.txt '.[hub]' in a checkout" in str(said)
 
 
 def test_without_a_network_a_name_is_a_sentence_without_traceback(tmp_path: Path) -> None:

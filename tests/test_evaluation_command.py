@@ -17,6 +17,8 @@ import pytest
 from command_line import run
 from fakes import HERE
 
+from checker.evaluation import evaluate as evaluation
+
 LABELS = """\
 dataset,instance_id,labels
 gym,a,SC
@@ -144,6 +146,7 @@ def test_a_name_from_a_file_cannot_steer_the_terminal(
     [
         ("predictions.csv", "instance_id,m\na,XX\n", "predictions.csv:2, column m: 'XX' is no label"),
         ("predictions.csv", "instance_id,m\nother,SC\n", "method 'm': none of its pairs is labelled"),
+        ("predictions.csv", '{"instance_id": "a", "patch": ""}\n', "predictions.csv: it holds no reports; an audit's"),
         ("labels.csv", "instance_id,label\na,SC\n", "labels.csv: its first line names no column 'labels'"),
     ],
 )
@@ -156,10 +159,37 @@ def test_what_cannot_be_scored_is_a_sentence_and_ends_with_two(
     assert message in err
 
 
+def test_labels_in_a_folder_are_asked_for_as_peoples_csv(
+    capsys: pytest.CaptureFixture[str], files: list[str], tmp_path: Path
+) -> None:
+    status, _, err = run(capsys, "evaluate", "--labels", str(tmp_path), *files[2:4])
+    assert (status, "it is a folder; people's CSV is wanted here" in err) == (2, True)
+
+
+@pytest.mark.parametrize("rounds", ["100001", "0", "many"])
+def test_the_rounds_are_bounded(capsys: pytest.CaptureFixture[str], files: list[str], rounds: str) -> None:
+    status, _, err = run(capsys, "evaluate", *files, "--rounds", rounds)
+    assert status == 2
+    assert ("more than 100,000" in err) is (rounds == "100001")
+
+
+def test_stopped_it_says_no_more_than_that(
+    capsys: pytest.CaptureFixture[str], files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evaluation, "evaluate", stop)
+    assert run(capsys, "evaluate", *files) == (130, "", "paichecker: stopped\n")
+
+
 def test_a_missing_library_is_a_sentence_that_says_what_to_install(
     capsys: pytest.CaptureFixture[str], files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     status, _, err = run(capsys, "evaluate", *files)
     assert status == 2
-    assert err == "paichecker: evaluate needs sklearn, scipy: pip install 'paichecker[eval]'\n"
+    assert err == (
+        "paichecker: evaluate needs sklearn, scipy: install PAIChecker with its extra eval: "
+        "pip install -c constraints.txt '.[eval]' in a checkout\n"
+    )

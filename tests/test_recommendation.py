@@ -12,7 +12,7 @@ from checker.evidence import Evidence
 from checker.pair import Pair
 from checker.pipeline import check
 from checker.recommendation import Action, recommend
-from checker.report import Confidence, Finding, Report, RoleUsage, Verdict
+from checker.report import Confidence, Finding, Report, RoleUsage, Signal, SignalKind, Verdict
 from checker.rules import RulesBackend
 from checker.taxonomy import Artifact, Label, Role, Scenario
 
@@ -55,6 +55,43 @@ def test_what_the_issue_lacks_is_added_to_the_statement() -> None:
         "\n\nAdded to this statement from the discussion and the tests:\n\n- It fails in version 3 only.\n\n"
         "- @ann:\n  > Only version 3\n  > fails.\n\n- Say 'x'.\n"
     )
+
+
+ASKED = Evidence("issue/1/comment/0", Artifact.ISSUE_DISCUSSION, "Hi. Which version do you use?", author="bob")
+REQUEST = Signal("s1", SignalKind.INFORMATION_REQUEST, ASKED.source, ASKED.quote, "bob asks", (Label.IS,))
+
+
+def test_a_request_for_details_alone_repairs_nothing() -> None:
+    asked = replace(report(finding(Label.IS, Confidence.MEDIUM, ASKED), by_model=False), signals=(REQUEST,))
+    advice = recommend(PAIR, asked)
+    assert (advice.action, advice.statement) == (Action.LOOK, None)
+    assert advice.reason == (
+        "IS could be mended, but the evidence holds only that details were asked for, "
+        "and no answer that could be added."
+    )
+    with_literal = replace(asked, findings=(*asked.findings, finding(Label.UL, repair="Say 'x'.")))
+    assert recommend(PAIR, with_literal).action is Action.LOOK
+
+
+def test_a_question_alone_repairs_nothing_though_no_signal_tells_of_it() -> None:
+    question = Evidence("issue/1/comment/0", Artifact.ISSUE_DISCUSSION, "@bob, how difficult is this?")
+    assert recommend(PAIR, report(finding(Label.IS, Confidence.HIGH, question))).action is Action.LOOK
+
+
+def test_an_answer_is_quoted_with_its_author_after_what_was_asked() -> None:
+    answered = report(finding(Label.IS, Confidence.MEDIUM, ASKED, SAID), by_model=False)
+    advice = recommend(PAIR, replace(answered, signals=(REQUEST,)))
+    assert advice.statement is not None
+    assert advice.statement.endswith(
+        "\n\n- @bob:\n  > Hi. Which version do you use?\n\n- @ann:\n  > Only version 3\n  > fails.\n"
+    )
+
+
+def test_low_confidence_alone_repairs_nothing() -> None:
+    low = finding(Label.IS, Confidence.LOW)
+    assert recommend(PAIR, report(low)).action is Action.LOOK
+    assert "low confidence" in recommend(PAIR, report(low)).reason
+    assert recommend(PAIR, report(low, finding(Label.UL, repair="Say 'x'."))).action is Action.REPAIR
 
 
 def test_what_rules_say_to_do_is_no_wording_to_add() -> None:

@@ -115,9 +115,19 @@ def test_an_audit_says_who_judged_and_what_is_undetermined(capsys: pytest.Captur
     line = arguments("solved", folder)
     line[3] = str(folder / "results.jsonl")
     out = " ".join(run(capsys, *line)[1].split())
-    assert "2 pairs judged by rules (audit" in out
+    assert "2 pairs decided by rules (audit" in out
     assert "in 1 pair rules found nothing, which is not alignment" in out
     assert "Apart from these 1 undetermined and 0 without an answer, in no rate." in out
+    counted = [*arguments("counts", folder)[:3], str(folder / "results.jsonl")]
+    out = " ".join(run(capsys, *counted)[1].split())
+    assert "1 misaligned (50.0 %" in out
+    assert "Of all 3 pairs judged, open ones too, at least 33.3 % are misaligned." in out
+    data = json.loads(run(capsys, *counted, "--format", "json")[1])
+    assert (data["all"]["at_least"]["count"], data["all"]["at_least"]["of"]) == (1, 3)
+
+
+def test_where_all_is_decided_no_lower_bound_is_told(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert "at least" not in run(capsys, *arguments("counts", folder))[1]
 
 
 def test_figures_are_drawn_the_same_each_time(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
@@ -169,4 +179,8 @@ def test_a_missing_library_is_a_sentence_that_says_what_to_install(
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     status, _, err = run(capsys, *arguments("counts", folder))
-    assert (status, err) == (2, "paichecker: study needs sklearn, scipy: pip install 'paichecker[eval]'\n")
+    assert (status, err) == (
+        2,
+        "paichecker: study needs sklearn, scipy: install PAIChecker with its extra eval: "
+        "pip install -c constraints.txt '.[eval]' in a checkout\n",
+    )

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from checker.audit_folder import FAILURES, RESULTS, SETTINGS, SPENDING
+from checker.audit_folder import FAILURES, RESULTS, SETTINGS, SPENDING, UNREADABLE
 from checker.model import Usage
 from checker.recommendation import Recommendation
 from checker.report import Report
@@ -63,6 +63,7 @@ class Audit:
     """An audit as far as it has come. `spent`: tokens of all attempts that were booked, lost and repeated ones too.
 
     `updated` is the day of the last result; `is_running`: some process is writing to the folder.
+    `unreadable`: records of the source that are no pairs.
     """
 
     settings: Settings
@@ -71,6 +72,7 @@ class Audit:
     spent: int = 0
     updated: date | None = None
     is_running: bool = False
+    unreadable: int = 0
 
 
 _ROW: TypeAdapter[Row] = TypeAdapter(Row)
@@ -90,7 +92,8 @@ def read_audit(folder: Path) -> Audit:
         failed = {row.report.id: row for row in _rows(folder / FAILURES, failed=True) if row.report.id not in done}
         updated = datetime.fromtimestamp((folder / RESULTS).stat().st_mtime, UTC).date()
         running = _is_running(folder / RESULTS)
-        return Audit(_settings(folder), judged, tuple(failed.values()), _spent(folder), updated, running)
+        unreadable = sum(1 for _ in _objects(folder / UNREADABLE))
+        return Audit(_settings(folder), judged, tuple(failed.values()), _spent(folder), updated, running, unreadable)
     except OSError as error:
         raise AuditResultsError(f"{folder}: it cannot be read ({error.strerror})") from None
 

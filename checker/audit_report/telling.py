@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from checker.audit_folder import UNREADABLE
 from checker.audit_report.pairs import LONGEST_NAME, cut
 from checker.audit_report.rates import FEW, Cost, ModelCost, Rates, Share
 from checker.audit_report.reading import Audit
@@ -63,6 +64,8 @@ def made(audit: Audit) -> Iterator[str]:
         yield f"{pairs_said(left)} of {audit.settings.pairs:,} were not judged yet: the same call of the audit goes on."
     if audit.failed:
         yield f"{pairs_said(len(audit.failed))} failed: {FAILED_MEANING}."
+    if audit.unreadable:
+        yield f"Records that could not be read: {audit.unreadable:,}. They are in no count; {UNREADABLE} tells of each."
     if settings.sample:
         by = ", each repository with its share" if settings.stratify else ""
         yield f"A sample of {settings.sample:,} pairs{by}, drawn with seed {settings.seed}."

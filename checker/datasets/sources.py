@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from checker.datasets.json_text import json_records
 from checker.datasets.problem import InputProblem
+from checker.extras import advice
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
@@ -83,7 +84,7 @@ def _parquet(name: str, file: BinaryIO) -> Iterator[Found]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        yield name, InputProblem(name, "a Parquet file wants pyarrow: pip install 'paichecker[parquet]'")
+        yield name, InputProblem(name, f"a Parquet file wants pyarrow: {advice('parquet')}")
         return
     number = 0
     try:
@@ -149,8 +150,7 @@ def _load(source: str, name: str, split: str | None) -> Sequence[Mapping[str, An
     except ImportError:
         return InputProblem(
             source,
-            "there is no such file; a data set of that name on the Hugging Face Hub wants `datasets`: "
-            "pip install 'paichecker[hub]'",
+            f"there is no such file; a data set of that name on the Hugging Face Hub wants `datasets`: {advice('hub')}",
         )
     try:
         loaded: Dataset | DatasetDict = datasets.load_dataset(name, split=split)

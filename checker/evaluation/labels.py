@@ -43,6 +43,8 @@ class Method:
 
 def read_labels(path: Path) -> Truth:
     """Labels of people from a CSV with `instance_id` and `labels` (`|` between them), `dataset` optional."""
+    if path.is_dir():
+        raise EvaluationInputError(f"{path}: it is a folder; people's CSV is wanted here, with instance_id and labels")
     rows = list(csv_rows(path, ("instance_id", "labels")))
     labels = {row["instance_id"]: _whole(row["labels"], f"{path}:{line}, column labels") for line, row in rows}
     if not labels:
@@ -80,7 +82,12 @@ def _read_file(path: Path) -> list[Method]:
     if path.is_dir() or path.name == _RESULTS:
         return [_read_audit(path if path.is_dir() else path.parent)]
     if holds_reports(path):
-        return [_method(path.stem, _read_results(path), path)]
+        method = _method(path.stem, _read_results(path), path)
+        if all(one.labels is None for one in method.predictions.values()):
+            raise EvaluationInputError(
+                f"{path}: it holds no reports; an audit's results are wanted, or what check --format json prints"
+            )
+        return [method]
     header = next(csv.reader(io.StringIO(file_text(path))), [])
     return _read_phases(path) if set(_PHASE_COLUMNS) <= set(header) else _read_columns(path)
 

@@ -40,10 +40,14 @@ def share(count: int, of: int) -> Share:
 
 @dataclass(frozen=True)
 class Group:
-    """Some pairs: those decided, how many of them misaligned, with each label, each scenario (None: not told)."""
+    """Some pairs: those decided, how many of them misaligned, with each label, each scenario (None: not told).
+
+    `misaligned` is of the decided pairs, `at_least` of all judged ones: a lower bound, as some are open.
+    """
 
     name: str
     misaligned: Share
+    at_least: Share
     labels: Mapping[str, int]
     scenarios: Mapping[str, int] | None
     undetermined: int
@@ -111,6 +115,7 @@ def group(name: str, ids: Iterable[str], judged: Judged) -> Group:
     return Group(
         name,
         share(len(misaligned), len(decided)),
+        share(len(misaligned), len(ids)),
         {label: labels[label] for label in SIX},
         {one.value: found[one.value] for one in Scenario} if found is not None else None,
         len(ids & judged.undetermined),

@@ -68,6 +68,7 @@ def _counts_rows(study: Counts) -> Iterator[Row]:
     groups = [("all", study.all), *(("data set", one) for one in study.datasets)]
     for table, one in (*groups, *(("repository", one) for one in study.repositories)):
         yield _row(table, one.name, "misaligned", one.misaligned)
+        yield _row(table, one.name, "misaligned of all judged", one.at_least)
         for what, count in (*one.labels.items(), *(one.scenarios or {}).items()):
             yield (table, one.name, what, count, one.misaligned.of, None, None, None)
         for what, count in (("undetermined", one.undetermined), ("failed", one.failed)):
@@ -109,6 +110,7 @@ def counts_text(study: Counts) -> str:
     header = ("exact labels", "pairs", "%", "95 %")
     return _joined(
         _headline(study.judge, study.all.misaligned, study.all.undetermined, study.all.failed),
+        _at_least(study.all),
         _groups("data set", groups),
         aligned(("label", "pairs", "%", "95 %"), [(label, *_cells(one)) for label, one in study.labels.items()]),
         _scenarios(groups),
@@ -121,7 +123,7 @@ def counts_text(study: Counts) -> str:
 
 def _groups(title: str, groups: Sequence[Group]) -> list[str]:
     rows = [_group_row(one) for one in groups]
-    return aligned((title, "pairs", "misaligned", "%", "95 %", *SIX), rows, _LONGEST_GROUP)
+    return aligned((title, "decided", "misaligned", "%", "95 %", *SIX), rows, _LONGEST_GROUP)
 
 
 def _group_row(one: Group) -> tuple[str, ...]:
@@ -240,11 +242,20 @@ def _overlap_remarks(one: Overlap) -> Iterator[str]:
 
 def _headline(judge: str, misaligned: Share, undetermined: int, failed: int) -> list[str]:
     count, fraction, ends = _cells(misaligned)
-    said = f"{misaligned.of:,} pairs judged by {one_line(judge)}: {count} misaligned"
+    said = f"{misaligned.of:,} pairs decided by {one_line(judge)}: {count} misaligned"
     said += f" ({fraction} %, 95 % interval {ends})." if misaligned.of else "."
     if undetermined or failed:
         said += f" Apart from these {undetermined:,} undetermined and {failed:,} without an answer, in no rate."
     return _wrapped(said)
+
+
+def _at_least(whole: Group) -> list[str]:
+    one = whole.at_least
+    if one.of == whole.misaligned.of:
+        return []
+    return _wrapped(
+        f"Of all {one.of:,} pairs judged, open ones too, at least {_per_cent(one.fraction)} % are misaligned."
+    )
 
 
 def _cells(one: Share) -> tuple[str, str, str]:
