@@ -184,7 +184,7 @@ def about(checked: Checked, web: str) -> str:
     head = f"[`{checked.head_sha[:7]}`]({web}/{checked.repository}/commit/{checked.head_sha})"
     when = f"{checked.checked_at:%Y-%m-%d %H:%M} UTC"
     lines = [
-        f"- Head {head}, checked on {when} in {checked.seconds:.0f} s; run `{checked.run[:12]}`.",
+        f"- Head {head}, checked on {when} in {checked.seconds:.0f} s; run `{checked.run}`.",
         f"- {'Backend' if report.backend == 'rules' else 'Model'}: {inert(report.backend, 200)}; {_cost(report)}.",
         *(f"- {inert(sentence(remark))}" for remark in report.remarks),
     ]
