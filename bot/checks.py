@@ -136,7 +136,7 @@ def _completed(head: Head, *, conclusion: Conclusion, title: str, summary: str, 
         "status": "completed",
         "conclusion": conclusion,
         "completed_at": _time(at),
-        "output": {"title": title, "summary": summary},
+        "output": {"title": title, "summary": summary, "text": ""},
         "actions": _ACTIONS,
     }
 

@@ -60,7 +60,10 @@ def explanation(report: Report, hints: Iterable[str]) -> str:
     """Where nothing could be decided, why and what would help; and that only rules ran."""
     blocks = []
     if is_unlinked(report):
-        return "There is nothing to compare it with. Name its issue in the description, and it is checked again."
+        return (
+            "There is nothing to compare it with. Write `Fixes #N` in its description, with the issue's number, "
+            "and it is checked again."
+        )
     if report.verdict is Verdict.UNDETERMINED:
         doubts = [_in_full(doubt) for doubt in report.undetermined]
         blocks.append("\n".join([bullets(doubts[:_MOST_DOUBTS], 300), *_further(len(doubts), _MOST_DOUBTS)]))

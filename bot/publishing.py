@@ -80,7 +80,7 @@ async def show_comment(
     is_new = pull_request.comment_run != checked.run
     run_before = pull_request.comment_run if is_new else pull_request.comment_before
     before = await threaded(work.store.checked, run_before)
-    is_closed_off = before is not None and tells_what_is_gone(before, checked)
+    is_closed_off = before is not None and await tells_what_is_gone(client, before, checked)
     body = render_comment(checked, web=work.web, before=None if is_closed_off else before, answers=answers)
     if is_closed_off:
         comment = await post_anew(work, client, pull_request, body)

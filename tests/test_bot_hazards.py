@@ -351,6 +351,34 @@ def own_issue(repository: Repository, secret: str) -> int:
     return number
 
 
+@scenario
+def what_is_said_of_an_issue_in_other_words_goes_with_it(there: Town) -> Iterator[None]:
+    """Rules quote; a model would tell of the issue in words of its own."""
+    repository = there.repository()
+    pull = repository.open()
+    yield
+    first = pull.comment()["id"]
+    repository.do("delete_issue", number=1, actor=MAINTAINER)
+    yield
+    assert pull.comment()["id"] != first
+    assert pull.comment()["edits"] == 0
+    assert "oolong" not in shown(pull)
+
+
+@scenario
+def an_issue_that_is_only_linked_no_longer_takes_nothing_back(there: Town) -> Iterator[None]:
+    repository = there.repository()
+    pull = repository.open(own_issue(repository, "nothing secret"))
+    yield
+    assert "nothing secret" in shown(pull)
+    first = pull.comment()["id"]
+    another = repository.issue("Another one", "Something else.")
+    pull.do("edit_pr", body=story.BODY.format(issue=another))
+    yield
+    assert pull.comment()["id"] == first
+    assert "**Since the last check**" in pull.comment()["body"]
+
+
 # Played
 
 
