@@ -50,6 +50,7 @@ class Server:
         """The routes."""
         application = web.Application()
         application.router.add_post(WEBHOOK, self._take)
+        application.router.add_get("/", self._home)
         application.router.add_get("/healthz", self._healthz)
         application.router.add_get("/readyz", self._readyz)
         if isinstance(self._settings, NotConfigured):
@@ -74,6 +75,13 @@ class Server:
         if self._webhook is None:
             return web.Response(status=503, text="Not ready.")
         return await self._webhook.take(request)
+
+    async def _home(self, _: web.Request) -> web.StreamResponse:
+        """Whoever follows the App's website on GitHub."""
+        return web.Response(
+            text="PAIChecker: does a pull request do exactly what its linked issue asks? "
+            "In a comment on a pull request, /paichecker help lists what can be said.\n"
+        )
 
     async def _healthz(self, _: web.Request) -> web.StreamResponse:
         return web.json_response({"status": "alive", "version": __version__})
@@ -135,7 +143,7 @@ async def working(settings: Settings) -> AsyncIterator[Work]:
         store.close()
 
 
-def open_database(settings: Settings) -> Store:
+def open_database(settings: Settings | NotConfigured) -> Store:
     """Raises SettingsError where it does not answer."""
     prepare(settings)
     try:
@@ -162,6 +170,8 @@ async def serve(settings: Settings | NotConfigured, say: Say, *, until: asyncio.
     stop = until or asyncio.Event()
     async with listening(server.application, settings.host, settings.port):
         if isinstance(settings, NotConfigured):
+            # Before anything is made on GitHub: what cannot be kept would be lost.
+            (await threaded(open_database, settings)).close()
             say("This App is not set up yet. Open this address, once, within this run of the server:")
             say(f"  {server.setup.address(settings.public_url)}")
             await _first(stop.wait(), server.setup.configured.wait())

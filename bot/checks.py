@@ -121,7 +121,7 @@ def failed(head: Head, *, run: str, at: datetime) -> Body:
     """PAIChecker itself failed; `run` leads whoever operates it to the log."""
     summary = (
         "PAIChecker itself failed here. This says nothing about the pull request. "
-        f"Ask for another check with the button; if that fails too, tell who runs this App: run `{run[:12]}`."
+        f"Ask for another check with the button; if that fails too, tell who runs this App: run `{run}`."
     )
     return _completed(head, conclusion="neutral", title="PAIChecker failed", summary=summary, at=at)
 
@@ -136,7 +136,7 @@ def _completed(head: Head, *, conclusion: Conclusion, title: str, summary: str, 
         "status": "completed",
         "conclusion": conclusion,
         "completed_at": _time(at),
-        "output": {"title": title, "summary": summary},
+        "output": {"title": title, "summary": summary, "text": ""},
         "actions": _ACTIONS,
     }
 

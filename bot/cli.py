@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import re
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ from bot import logs
 from bot.app import open_database, serve
 from bot.auth import Installations, connect_app
 from bot.doing import refresh_thumbs
-from bot.settings import LogLevel, NotConfigured, Settings, SettingsError, load
+from bot.settings import LogLevel, NotConfigured, Settings, SettingsError, load, unknown
 from bot.store import Store
 from bot.work import threaded
 from checker import __version__
@@ -46,6 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = 2
     except KeyboardInterrupt:
         status = 130
+    except BrokenPipeError:
+        # The reader has gone (`| head -1`); what is still in the buffer would raise again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 128 + 13
     sys.exit(status)
 
 
@@ -111,13 +117,25 @@ def _day(text: str) -> date:
 def _serve(_: argparse.Namespace) -> int:
     settings = load()
     logs.set_up(settings.log_level)
+    for sentence in unknown():
+        print(f"paichecker-bot: {sentence}", file=sys.stderr)
     return asyncio.run(_until_stopped(lambda stop: serve(settings, _say, until=stop)))
 
 
 def _demo(options: argparse.Namespace) -> int:
     from bot.demo.walk import walk
 
-    return asyncio.run(_until_stopped(lambda stop: walk(_say, stay=stop if options.open else None)))
+    async def shown(stop: asyncio.Event) -> None:
+        walking = asyncio.create_task(walk(_say, stay=stop if options.open else None))
+        stopped = asyncio.create_task(stop.wait())
+        await asyncio.wait((walking, stopped), return_when=asyncio.FIRST_COMPLETED)
+        if stop.is_set() and not options.open:
+            walking.cancel()
+        stopped.cancel()
+        with suppress(asyncio.CancelledError):
+            await walking
+
+    return asyncio.run(_until_stopped(shown))
 
 
 def _settings() -> Settings:

@@ -14,14 +14,31 @@ from bot.store import PullRequest
 from bot.work import Work, threaded
 from checker.github.client import Client
 
-_PART_OF_ISSUE = re.compile(r"/(?:edited|comment/\d+)$")
+# A repository may be called `7/comment`, but rarely is.
+_ELSEWHERE = r"(?:(?!\d+/comment/\d+$)([^/]+/[^/]+)/)?"
+_TEXT_OF_ISSUE = re.compile(rf"issue/{_ELSEWHERE}(\d+)(?:-again-\d+)?(?:/edited|/comment/\d+)?")
 
 
-def tells_what_is_gone(shown: Checked, now: Checked) -> bool:
-    """Whether what is shown quotes or paraphrases what could not be read now: an issue, or a comment on it."""
-    gone = {name for name in shown.inputs if name.startswith("issue/") and name not in now.inputs}
+async def tells_what_is_gone(client: Client, shown: Checked, now: Checked) -> bool:
+    """Whether what is shown quotes or paraphrases what can be read no longer: an issue, or a comment on it.
+
+    An issue that is only linked no longer can be read, and what was said of it stays true.
+    """
+    left = {_issue(name, now) for name in now.inputs}
+    gone = {name for name in shown.inputs if name not in now.inputs and _issue(name, shown)}
     quoted = {evidence.source for finding in shown.report.findings for evidence in finding.evidence}
-    return bool(gone & quoted) or any(not _PART_OF_ISSUE.search(name) for name in gone)
+    if any(_issue(name, shown) in left for name in gone & quoted):
+        return True
+    for repository, number in sorted({issue for name in gone if (issue := _issue(name, shown))} - left):
+        if not await writing.is_readable(client, repository, number):
+            return True
+    return False
+
+
+def _issue(name: str, checked: Checked) -> tuple[str, int] | None:
+    """The issue that a text of a pair belongs to (see `checker.pair.Pair.texts`)."""
+    match = _TEXT_OF_ISSUE.fullmatch(name)
+    return (match[1] or checked.repository, int(match[2])) if match else None
 
 
 async def post_anew(work: Work, client: Client, pull_request: PullRequest, body: str) -> int:

@@ -206,12 +206,28 @@ def _said(number: int, line: str, verb: Verb, operands: str) -> Command | WrongC
     if verb is Verb.DISPUTE:
         if _WORDY.search(rest):
             labels, rest = _labels(operands, _LABEL_BEFORE_WORDS)
+        slip = None if labels else _slip(rest)
+        if slip is not None:
+            return WrongCommand(number, _text(line), slip)
         return Command(number, _text(line), verb, labels, _text(rest.lstrip(" \t,.:;!)–—-")))
     rest = rest.strip(" \t,.!")
     fits = {Verb.CONFIRM: True, Verb.EXPLAIN: len(labels) == 1}.get(verb, not labels)
     if fits and not rest:
         return Command(number, _text(line), verb, labels)
     return WrongCommand(number, _text(line), _misfit(verb, rest))
+
+
+def _slip(reason: str) -> str | None:
+    """What is wrong where a reason begins like a label: taken for a reason it would answer to all that was found."""
+    first = re.match(r"\s*([A-Z]{1,3})\b(?!['’])", reason)
+    if first is not None and first[1] not in _WORDS_IN_CAPITALS:
+        return f"“{first[1]}” is no label. The labels are {_NAMES}."
+    said = _words(reason)
+    named = next((label for label in Label if label is not Label.OTHERS and said.startswith(label.words.lower())), None)
+    return f"For {named.words} write {named}." if named else None
+
+
+_WORDS_IN_CAPITALS = frozenset({"I", "A", "NO", "OK", "PR", "API", "CI", "CLI", "WIP", "UI", "WE", "IT", "IF", "NOT"})
 
 
 def _labels(operands: str, label: re.Pattern[str] = _LABEL) -> tuple[tuple[Label, ...], str]:

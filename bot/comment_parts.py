@@ -60,7 +60,10 @@ def explanation(report: Report, hints: Iterable[str]) -> str:
     """Where nothing could be decided, why and what would help; and that only rules ran."""
     blocks = []
     if is_unlinked(report):
-        return "There is nothing to compare it with. Name its issue in the description, and it is checked again."
+        return (
+            "There is nothing to compare it with. Write `Fixes #N` in its description, with the issue's number, "
+            "and it is checked again."
+        )
     if report.verdict is Verdict.UNDETERMINED:
         doubts = [_in_full(doubt) for doubt in report.undetermined]
         blocks.append("\n".join([bullets(doubts[:_MOST_DOUBTS], 300), *_further(len(doubts), _MOST_DOUBTS)]))
@@ -184,7 +187,7 @@ def about(checked: Checked, web: str) -> str:
     head = f"[`{checked.head_sha[:7]}`]({web}/{checked.repository}/commit/{checked.head_sha})"
     when = f"{checked.checked_at:%Y-%m-%d %H:%M} UTC"
     lines = [
-        f"- Head {head}, checked on {when} in {checked.seconds:.0f} s; run `{checked.run[:12]}`.",
+        f"- Head {head}, checked on {when} in {checked.seconds:.0f} s; run `{checked.run}`.",
         f"- {'Backend' if report.backend == 'rules' else 'Model'}: {inert(report.backend, 200)}; {_cost(report)}.",
         *(f"- {inert(sentence(remark))}" for remark in report.remarks),
     ]

@@ -26,6 +26,7 @@ from checker.github.client import Client, GitHubError
 
 log = logging.getLogger(__name__)
 
+_IGNORED = "A maintainer set this pull request aside. `/paichecker resume` takes that back."
 _HOUR = timedelta(hours=1)
 _WRITERS = frozenset({"admin", "write", "maintain"})
 
@@ -208,6 +209,8 @@ class _Conversation:
             await self._refuse(command, command.why)
         elif command.verb in (Verb.CONFIRM, Verb.DISPUTE):
             await self._note(command)
+        elif command.verb is Verb.RECHECK and self._pull_request.ignored:
+            await self._refuse(command, _IGNORED)
         elif command.verb is Verb.RECHECK:
             self._asks = True
             await self._react(Reaction.STARTED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,8 @@ log = logging.getLogger(__name__)
 
 BACKFILL = "backfill"
 """Why a check is asked for that shows nothing, whatever the mode."""
+# What is said to us is no part of the discussion either: a dispute's reason reads like an order to a model.
+_COMMAND = re.compile(r"^[ \t]*/paichecker\b.*$", re.IGNORECASE | re.MULTILINE)
 _CLOSED = "it is closed"
 _FORCED = frozenset({"recheck", "recheck button", "rerequested"})
 
@@ -140,7 +143,9 @@ async def _is_outdated(client: Client, pull_request: PullRequest, pair: Pair, ad
 def _without_ours(pair: Pair, work: Work) -> Pair:
     """Our own comments are no part of the discussion: they would be quoted, and would move each recheck."""
     pull_request = pair.pull_request
-    kept = tuple(comment for comment in pull_request.comments if not work.is_own(comment.author, is_bot=comment.is_bot))
+    others = [one for one in pull_request.comments if not work.is_own(one.author, is_bot=one.is_bot)]
+    heard = [replace(one, body=_COMMAND.sub("", one.body).strip()) for one in others]
+    kept = tuple(one for one in heard if one.body)
     return replace(pair, pull_request=replace(pull_request, comments=kept))
 
 

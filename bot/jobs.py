@@ -7,6 +7,7 @@ one at a time. Steps are coarse and may run twice; they give back ids and words,
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -208,6 +209,9 @@ async def start(work: Work, database_url: str, *, executor: str) -> None:
     global _work
     _work = work
     url = engine_url(database_url, "jobs")
+    if url.startswith("sqlite"):
+        # DBOS would make it readable for all.
+        os.close(os.open(url.removeprefix("sqlite:///"), os.O_RDWR | os.O_CREAT, 0o600))
     config: DBOSConfig = {
         "name": _NAME,
         "system_database_url": url,

@@ -76,9 +76,11 @@ async def show_comment(
     gone = pull_request.comment_gone
     if gone or not should_post(checked, config.comment, comment is not None, answers):
         return None
-    shown = await threaded(work.store.checked, pull_request.comment_run)
-    before = shown if shown and shown.run != checked.run else None
-    is_closed_off = before is not None and tells_what_is_gone(before, checked)
+    # Shown once more, after an answer, it is still compared with what it was compared with.
+    is_new = pull_request.comment_run != checked.run
+    run_before = pull_request.comment_run if is_new else pull_request.comment_before
+    before = await threaded(work.store.checked, run_before)
+    is_closed_off = before is not None and await tells_what_is_gone(client, before, checked)
     body = render_comment(checked, web=work.web, before=None if is_closed_off else before, answers=answers)
     if is_closed_off:
         comment = await post_anew(work, client, pull_request, body)
@@ -89,7 +91,9 @@ async def show_comment(
         await threaded(work.store.change, pull_request.id, comment_gone=True)
         log.info("the comment was deleted, and is not posted again", extra=_about(pull_request))
         return None
-    await threaded(work.store.change, pull_request.id, comment_id=comment, comment_run=checked.run)
+    await threaded(
+        work.store.change, pull_request.id, comment_id=comment, comment_run=checked.run, comment_before=run_before
+    )
     return f"{work.web}/{pull_request.repository}/pull/{pull_request.number}#issuecomment-{comment}"
 
 

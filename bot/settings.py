@@ -5,6 +5,7 @@ docs/settings.md has the table. What cannot work is refused in a sentence that h
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import sqlite3
@@ -199,6 +200,15 @@ def load(
     common = _read(NotConfigured, given)
     whole = {**_stored(common.credentials_file, given.get(APP_ID)), **given}
     return _read(Settings, whole) if whole.keys() & _CREDENTIALS else common
+
+
+def unknown(environment: Mapping[str, str] = os.environ) -> Iterator[str]:
+    """A sentence for each variable that looks like a setting and is none: misspelt, it would be passed over."""
+    known = names()
+    for name in sorted(environment):
+        if name.startswith("PAICHECKER_") and name not in known:
+            near = difflib.get_close_matches(name, known, 1, cutoff=0.8)
+            yield f"{name} is set and is no setting" + (f"; did you mean {near[0]}?" if near else ".")
 
 
 def _default_data(environment: Mapping[str, str]) -> Path:

@@ -29,7 +29,8 @@ _OWN_REASONS = ("missed", "superseded")
 class PullRequest:
     """A pull request that the App was told of. `repository`: its present name, owner/name.
 
-    `covered`: the newest trigger that a finished check has seen. `comment_run`: the check that the comment shows.
+    `covered`: the newest trigger that a finished check has seen. `comment_run`: the check that the comment shows,
+    `comment_before`: the one that it compares it with.
     """
 
     id: int
@@ -42,6 +43,7 @@ class PullRequest:
     comment_id: int | None
     comment_gone: bool
     comment_run: str | None
+    comment_before: str | None
     ignored: bool
 
     @property

@@ -53,10 +53,13 @@ pull_requests = sa.Table(
     sa.Column("comment_id", _BigInt),
     sa.Column("comment_gone", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("comment_run", sa.Text),
+    sa.Column("comment_before", sa.Text),
     sa.Column("ignored", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("repository_id", "number"),
 )
-"""`covered`: the newest trigger that a finished check has seen. `comment_run`: the check that the comment shows."""
+"""`covered`: the newest trigger that a finished check has seen. `comment_run`: the check that the comment shows,
+`comment_before`: the one that it compares it with.
+"""
 
 triggers = sa.Table(
     "triggers",

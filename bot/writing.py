@@ -99,6 +99,17 @@ async def edit_check_run(client: Client, repository: str, check_run: int, body: 
     await client.send("PATCH", f"/repos/{repository}/check-runs/{check_run}", sent, again=True)
 
 
+async def is_readable(client: Client, repository: str, number: int) -> bool:
+    """Whether an issue can be read: it was not deleted, nor moved to where we may not read."""
+    try:
+        await client.item(f"/repos/{repository}/issues/{number}", {})
+    except GitHubError as error:
+        if isinstance(error, NotFoundError) or error.status == _GONE:
+            return False
+        raise
+    return True
+
+
 async def permission(client: Client, repository: str, login: str) -> str:
     """`admin`, `write`, `read` or `none` (docs.github.com/rest/collaborators); who has no account any more has none."""
     try:

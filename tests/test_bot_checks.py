@@ -121,8 +121,8 @@ def test_what_the_configuration_skips_is_said_in_its_words() -> None:
     assert f"was not checked: {why}." in summary(checks.skipped(PULL_REQUEST, why, at=AT))
 
 
-def test_our_own_failure_names_the_run_briefly_and_nothing_else() -> None:
-    assert "run `0f3a9c2e77b1`" in summary(ALL[5])
+def test_our_own_failure_names_the_run_whole_and_nothing_else() -> None:
+    assert "run `0f3a9c2e77b1d2e5`" in summary(ALL[5])
 
 
 def test_mistakes_in_the_configuration_are_shown_with_line_and_field() -> None:

@@ -534,3 +534,27 @@ def test_the_example_in_the_documentation_is_a_command() -> None:
     ]
     ours = "the pull request also fixes a bug that is not in the issue"
     assert said(examples[1], ours=ours) == ["3 dispute SC 'the issue asks for it in its last line'"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("U The wording is ours.", "“U” is no label"),
+        ("SX it is wanted", "“SX” is no label"),
+        ("Scope Creep is fine here", "For Scope Creep write SC."),
+        ("unspecified literal, no", "For Unspecified Literal write UL."),
+    ],
+)
+def test_a_reason_that_begins_like_a_label_is_no_answer_to_everything(words: str, why: str) -> None:
+    (found,) = read_commands(f"/paichecker dispute {words}", quotes_ours=None)
+    assert isinstance(found, WrongCommand)
+    assert why in found.why
+
+
+@pytest.mark.parametrize(
+    "words", ["I think it is asked for", "NO, the issue has it", "API names are ours", "scope is fine"]
+)
+def test_other_reasons_need_no_label(words: str) -> None:
+    (found,) = read_commands(f"/paichecker dispute {words}", quotes_ours=None)
+    assert isinstance(found, Command)
+    assert (found.labels, found.reason) == ((), words)

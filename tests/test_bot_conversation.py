@@ -206,7 +206,10 @@ async def rechecked(place: Place) -> None:
 
 async def answered_and_merged(place: Place) -> None:
     assert await place.say("/paichecker confirm UL") == ["+1"]
-    assert "medium, confirmed" in (await place.comments())[0]
+    (comment,) = await place.comments()
+    assert "medium, confirmed" in comment
+    # The comment is written anew, and still tells what the recheck changed.
+    assert "resolved ~~**SC**~~; kept **UL**" in comment
     await place.thumb()
     await place.merge()
     assert len(await place.comments()) == 1

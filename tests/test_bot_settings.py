@@ -14,7 +14,7 @@ import pytest
 from app_keys import elliptic_key, locked_key, rsa_pair
 from pydantic import ValidationError
 
-from bot.settings import LogLevel, Mode, NotConfigured, Settings, SettingsError, load, names, prepare
+from bot.settings import LogLevel, Mode, NotConfigured, Settings, SettingsError, load, names, prepare, unknown
 from checker.github.address import Host
 
 KEY = rsa_pair()[0]
@@ -364,3 +364,11 @@ def test_the_documented_defaults_are_those_of_the_code() -> None:
     assert rows["PAICHECKER_BUDGET_TOKENS"] == f"`{found.budget_tokens}`"
     assert rows["PAICHECKER_MODE"] == f"`{found.mode}`"
     assert rows["PAICHECKER_LOG_LEVEL"] == f"`{found.log_level}`"
+
+
+def test_a_name_that_looks_like_a_setting_and_is_none_is_told() -> None:
+    told = list(unknown({"PAICHECKER_MOD": "shadow", "PAICHECKER_ZZZ": "hush", "PAICHECKER_MODE": "shadow"}))
+    assert told == [
+        "PAICHECKER_MOD is set and is no setting; did you mean PAICHECKER_MODE?",
+        "PAICHECKER_ZZZ is set and is no setting.",
+    ]

@@ -244,9 +244,28 @@ def test_what_a_suspension_held_up_is_done_when_the_app_is_back(there: Town) -> 
     assert_checked(opened_meanwhile)
 
 
+def test_a_repository_that_is_deleted_in_the_middle_holds_nothing_up(there: Town) -> None:
+    there.do("fault", kind="delay", seconds=0.5, match="/graphql", after=True)
+    pull = there.repository().open()
+    until_asked(there, "/graphql")
+    pull.repository.do("delete_repo")
+    there.settle()
+    assert rows(there, pull, tables.pull_requests) == []
+
+
+def test_what_github_says_is_not_there_is_not_waited_for(there: Town) -> None:
+    there.do(
+        "fault", kind="graphql_error", type="NOT_FOUND", message="Could not resolve", operation="PullRequest", count=4
+    )
+    pull = there.repository().open()
+    there.settle()
+    assert conclusion(pull) == ("neutral", "PAIChecker failed")
+    assert pull.comments() == []
+
+
 def test_github_is_down_for_a_while(there: Town) -> None:
     repository = there.repository()
-    there.do("fault", kind="status", status=502, match="^/(repos|graphql|app/inst)", count=12)
+    there.do("fault", kind="status", status=502, match="^/(repos|graphql|app/inst)", count=7)
     pull = repository.open()
     there.settle()
     assert_checked(pull)
@@ -263,13 +282,11 @@ def test_ten_minutes_without_github_are_survived() -> None:
 
 
 def test_what_was_announced_just_now_may_not_be_readable_yet(there: Town) -> None:
-    there.do("lag", seconds=0.7)
-    try:
-        pull = opened(there)
-        said = pull.say("/paichecker dispute UL")
-        there.settle()
-    finally:
-        there.do("lag", seconds=0)
+    for path in (r"/pulls/\d+$", r"/issues/comments/\d+$"):
+        there.do("fault", kind="status", status=404, match=path, method="GET")
+    pull = opened(there)
+    said = pull.say("/paichecker dispute UL")
+    there.settle()
     assert pull.reactions(said) == ["+1"]
     assert_checked(pull, "Scope Creep")
 
@@ -315,10 +332,13 @@ def a_fork_may_be_deleted_meanwhile(there: Town) -> Iterator[None]:
 def a_repository_that_became_private_is_served_on(there: Town) -> Iterator[None]:
     pull = there.repository().open()
     yield
+    first = pull.comment()["id"]
     there.do("privatize", repo=pull.repository.name)
     pull.push()
     yield
     assert_checked(pull)
+    assert pull.comment()["id"] == first
+    assert len(rows(there, pull, tables.runs)) == 2
 
 
 @scenario
@@ -326,7 +346,6 @@ def of_a_deleted_repository_nothing_is_kept(there: Town) -> Iterator[None]:
     pull = there.repository().open()
     yield
     assert rows(there, pull, tables.runs)
-    pull.push()
     pull.repository.do("delete_repo")
     yield
     assert rows(there, pull, tables.pull_requests) == []
@@ -351,15 +370,17 @@ def a_renamed_repository_is_followed(there: Town) -> Iterator[None]:
     button = pull.check_run()["id"]
     pull.repository.do("rename_repo", name=f"{pull.repository.name.partition('/')[2]}-renamed")
     pull.repository.name += "-renamed"
+    yield
+    pull.repository.do("edit_issue", number=1, body="Another request altogether.")
+    yield
+    assert len(rows(there, pull, tables.runs)) == 2
+    there.do("rerequest", check_run=button, actor=MAINTAINER)
+    yield
+    assert len(rows(there, pull, tables.runs)) == 3
     pull.push()
     yield
     assert_checked(pull)
     assert pull.comment()["id"] == first
-    there.do("rerequest", check_run=button, actor=MAINTAINER)
-    yield
-    pull.repository.do("edit_issue", number=1, body="Another request altogether.")
-    yield
-    assert len(rows(there, pull, tables.runs)) == 4
     assert len(rows(there, pull, tables.pull_requests)) == 1
 
 

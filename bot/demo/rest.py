@@ -47,6 +47,7 @@ class RepositoryRoutes:
             web.post(f"{number}/comments", self.create_comment),
             web.get(comment, self.comment),
             web.patch(comment, self.update_comment),
+            web.delete(comment, self.delete_comment),
             web.get(f"{comment}/reactions", self.reactions),
             web.post(f"{comment}/reactions", self.react),
         ]
@@ -170,6 +171,13 @@ class RepositoryRoutes:
         comment.rewrite(text, self._world.now())
         self._announce("issue_comment", "edited", comment, self._bot, {"changes": changes})
         return web.json_response(self._shapes.comment(comment))
+
+    async def delete_comment(self, request: web.Request) -> web.Response:
+        """The App takes a comment back."""
+        comment = self._comment(request, "write")
+        comment.issue.comments.remove(comment)
+        self._announce("issue_comment", "deleted", comment, self._bot, {})
+        return web.Response(status=204)
 
     async def reactions(self, request: web.Request) -> web.Response:
         """The reactions on a comment."""

@@ -172,7 +172,12 @@ async def _opened(stage: Stage) -> PullRequest:
         message=story.MESSAGE,
         branch=story.BRANCH,
     )
-    await stage.until("the comment", lambda: bool(stage.of_app(pull_request)))
+    runs = pull_request.repository.check_runs
+    await stage.until("the check", lambda: any(run.status == "completed" for run in runs))
+    if not stage.of_app(pull_request):
+        raise SettingsError(
+            f"the demo stopped: the check ended with “{runs[0].output['title']}”, and without a comment"
+        )
     stage.say("   PAIChecker comments:\n")
     stage.say(_shown(stage.of_app(pull_request)[0].body))
     return pull_request

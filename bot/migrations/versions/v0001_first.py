@@ -26,6 +26,7 @@ def upgrade() -> None:
         sa.Column("comment_id", _NUMBER, nullable=True),
         sa.Column("comment_gone", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("comment_run", sa.Text(), nullable=True),
+        sa.Column("comment_before", sa.Text(), nullable=True),
         sa.Column("ignored", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_pull_requests")),
         sa.UniqueConstraint("repository_id", "number", name=op.f("uq_pull_requests_repository_id_number")),
