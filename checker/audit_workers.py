@@ -64,8 +64,11 @@ def prices_of(checker: Checker) -> Mapping[str, Price]:
 
 
 def processes_for(jobs: int) -> int:
-    """How many processes so many pairs at once are worth."""
-    return max(1, min(os.cpu_count() or 1, jobs // _PAIRS_A_PROCESS))
+    """How many processes so many pairs at once are worth.
+
+    Two a processor: while one reads a large diff, which takes half a second, the pairs of the other go on.
+    """
+    return max(1, min(2 * (os.cpu_count() or 1), jobs // _PAIRS_A_PROCESS))
 
 
 def run(work: Work, pairs: Iterator[Pair], account: Account, jobs: int, take: Take) -> bool:
