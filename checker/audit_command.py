@@ -229,8 +229,9 @@ class _Run:
 
     def stopped(self) -> str:
         """What a person is told who stops the audit."""
-        done, wanted = len(self.done & self.wanted), len(self.wanted)
-        return f"stopped: {done:,} of {wanted:,} pairs have a result; the same command goes on"
+        # Counted in the file: the stop may have come between a row's writing and its counting.
+        done = {line["id"] for line in self.folder.rows(RESULTS)} & self.wanted
+        return f"stopped: {len(done):,} of {len(self.wanted):,} pairs have a result; the same command goes on"
 
     def _keep(self, line: Mapping[str, Any], *, failed: bool) -> None:
         self.folder.add(FAILURES if failed else RESULTS, line)
