@@ -10,7 +10,6 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from bot import logs
@@ -21,6 +20,7 @@ from bot.settings import LogLevel, NotConfigured, Settings, SettingsError, load,
 from bot.store import Store
 from bot.work import threaded
 from checker import __version__
+from checker.console import day
 from checker.pair import REPOSITORY_NAME
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _add_study(commands: _Commands) -> None:
     about = "how often findings were confirmed and disputed, per label and repository, with intervals"
     study = commands.add_parser("study", help=about, description=f"{about} (docs/feedback.md)")
     study.add_argument("repositories", nargs="*", metavar="OWNER/NAME", type=_repository, help="only these")
-    study.add_argument("--since", type=_day, metavar="DATE", help="only checks from this day on (UTC)")
+    study.add_argument("--since", type=day, metavar="DATE", help="only checks from this day on (UTC)")
     study.add_argument("--format", choices=("text", "json", "csv"), default="text")
     study.set_defaults(run=_study)
 
@@ -105,13 +105,6 @@ def _repository(text: str) -> str:
     if not re.fullmatch(REPOSITORY_NAME, text):
         raise argparse.ArgumentTypeError(f"{text[:200]!r} is no repository; write owner/name")
     return text
-
-
-def _day(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no day such as 2026-01-31") from None
 
 
 def _serve(_: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -106,19 +106,17 @@ def read_commands(body: str, *, quotes_ours: Callable[[str], bool] | None) -> tu
     return (*found[:MOST_COMMANDS], WrongCommand(first.line, first.text, why))
 
 
-def new_commands(
-    before: str | None, after: str, *, quotes_ours: Callable[[str], bool] | None
-) -> tuple[Command | WrongCommand, ...]:
-    """The commands of an edited comment that it did not hold before (None: it is a new comment).
+def new_commands(found: Iterable[Command | WrongCommand], known: Iterable[str]) -> tuple[Command | WrongCommand, ...]:
+    """The commands of an edited comment that it did not hold before. `known`: the texts of those that it held.
 
     Lines are told apart by their words, so that moving one is no news. Of equal lines the last are the new ones.
     """
-    known = Counter(_words(command.text) for command in read_commands(before or "", quotes_ours=quotes_ours))
+    left = Counter(map(_words, known))
     fresh = []
-    for command in read_commands(after, quotes_ours=quotes_ours):
+    for command in found:
         words = _words(command.text)
-        if known[words] > 0:
-            known[words] -= 1
+        if left[words] > 0:
+            left[words] -= 1
         else:
             fresh.append(command)
     return tuple(fresh)

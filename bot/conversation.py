@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -13,7 +12,7 @@ from bot import writing
 from bot.caps import COMMANDS_OF_A_PERSON, COMMANDS_ON_A_PULL_REQUEST, within
 from bot.checked import Checked, Standing
 from bot.command_answers import Reaction, absent, explain, help_text
-from bot.commands import Command, Verb, WrongCommand, read_commands, refusal
+from bot.commands import Command, Verb, WrongCommand, new_commands, read_commands, refusal
 from bot.examining import show_answers, shown_check
 from bot.feedback import answers_to, unclassified
 from bot.quotes import quoting
@@ -112,7 +111,7 @@ async def _our_comment(work: Work, client: Client, pull_request: PullRequest) ->
 
 async def _fresh(
     work: Work, comment: int, updated_at: str, found: Sequence[Command | WrongCommand]
-) -> list[Command | WrongCommand]:
+) -> tuple[Command | WrongCommand, ...]:
     """Those that were not carried out before, told apart by their words: of an edited comment only what is new.
 
     What was begun for this very state of the comment is done again: the App may have been stopped amid it. Its time is
@@ -120,18 +119,7 @@ async def _fresh(
     """
     seen = await threaded(work.store.lines_of, comment)
     begun = {(updated_at, command.line, command.text) for command in found}
-    known = Counter(_words(row[2]) for row in seen if row not in begun)
-    fresh = []
-    for command in found:
-        if known[_words(command.text)] > 0:
-            known[_words(command.text)] -= 1
-        else:
-            fresh.append(command)
-    return fresh
-
-
-def _words(text: str) -> str:
-    return " ".join(text.split())
+    return new_commands(found, [row[2] for row in seen if row not in begun])
 
 
 async def _note_answer(work: Work, pull_request: PullRequest, said: Said) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 
 from checker import __version__
 from checker.account import Account
-from checker.agents import DEFAULT_MODEL, ModelBackend
+from checker.agents import ModelBackend
 from checker.audit_folder import FAILURES, PARQUET, RESULTS, SPENDING, AuditFolder, AuditFolderError
 from checker.audit_summary import Tally, Unfinished, dollars_said, summary
 from checker.audit_workers import Work, prices_of, run, shared_account
 from checker.backends import UsageError
-from checker.console import positive_int, progress_bar, put_out, say, tell
+from checker.console import add_backend_options, positive_amount, positive_int, progress_bar, put_out, say, tell
 from checker.datasets.files import InputProblem, read_files, read_ids
 from checker.datasets.sampling import draw
 from checker.datasets.sources import STANDARD_INPUT
@@ -74,35 +74,11 @@ def add_audit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     parser.add_argument("--jobs", type=positive_int, default=_JOBS, metavar="N", help=f"pairs at once ({_JOBS})")
     parser.add_argument("--rate", type=positive_int, metavar="N", help="so many requests to a model a minute at most")
-    parser.add_argument("--budget", type=_dollars, metavar="DOLLARS", help="for the whole audit")
+    parser.add_argument("--budget", type=positive_amount, metavar="DOLLARS", help="for the whole audit")
     parser.add_argument("--budget-tokens", type=positive_int, metavar="N", help="for the whole audit")
     parser.add_argument("--retry-failed", action="store_true", help="judge again the pairs whose check failed")
-    parser.add_argument(
-        "--backend",
-        choices=("auto", "rules", "anthropic"),
-        default="auto",
-        help="who plays the five roles; auto: a model if ANTHROPIC_API_KEY is set, else rules",
-    )
-    parser.add_argument(
-        "--model",
-        action="append",
-        default=[],
-        metavar="[ROLE=]NAME",
-        help=f"the model ({DEFAULT_MODEL}), or that of one role; repeatable",
-    )
-    parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices per million tokens, as JSON")
-    parser.add_argument("--no-shortcuts", action="store_true", help="ask a model also what is ruled out mechanically")
+    add_backend_options(parser)
     add_method_options(parser)
-
-
-def _dollars(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no amount above 0")
-    return value
 
 
 def _audit(options: argparse.Namespace) -> int:

@@ -17,15 +17,16 @@ from pydantic import ValidationError
 from rich.progress import Progress
 
 from checker import __version__, render, transcript
-from checker.agents import DEFAULT_MODEL
 from checker.audit_command import add_audit
 from checker.backends import BackendChoice, UsageError, with_live_tools
 from checker.collect_command import add_collect
 from checker.console import (
     OutputError,
+    add_backend_options,
     add_github_options,
     github,
     json_line,
+    positive_amount,
     positive_int,
     progress_bar,
     put_out,
@@ -41,7 +42,6 @@ from checker.replay import replay
 from checker.report import Report, Verdict, write_report
 from checker.report_command import add_report
 from checker.study_command import add_study
-from checker.taxonomy import Role
 
 NONE_MISALIGNED, SOME_MISALIGNED, BAD_INPUT, SOME_UNDETERMINED = 0, 1, 2, 3
 
@@ -125,25 +125,12 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--examples", action="store_true", help="check the example pairs that come with PAIChecker")
     parser.add_argument("--id", action="append", default=[], metavar="ID", help="only this pair (repeatable)")
-    parser.add_argument(
-        "--backend",
-        choices=("auto", "rules", "anthropic"),
-        default="auto",
-        help="who plays the five roles; auto: a model if ANTHROPIC_API_KEY is set, else rules",
-    )
-    parser.add_argument(
-        "--model",
-        action="append",
-        default=[],
-        metavar="[ROLE=]NAME",
-        help=f"the model ({DEFAULT_MODEL}), or that of one role ({', '.join(_role_names())}); repeatable",
-    )
+    add_backend_options(parser)
     parser.add_argument(
         "--format", choices=("text", "markdown", "json"), default="text", help="json: one report a line"
     )
     parser.add_argument("--transcripts", type=Path, metavar="DIR", help="keep the full record of each check here")
     parser.add_argument("--replies", type=Path, metavar="DIR", help="where a model's replies are kept (below ~/.cache)")
-    parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices per million tokens, as JSON")
     parser.add_argument(
         "--budget-tokens",
         type=positive_int,
@@ -152,9 +139,8 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="for one check, of a panel for each member (200,000)",
     )
     parser.add_argument(
-        "--budget-dollars", type=_positive, metavar="X", help="for one check, of a panel for each member"
+        "--budget-dollars", type=positive_amount, metavar="X", help="for one check, of a panel for each member"
     )
-    parser.add_argument("--no-shortcuts", action="store_true", help="ask a model also what is ruled out mechanically")
     parser.add_argument("--jobs", type=positive_int, default=1, metavar="N", help="check so many pairs at once (1)")
     add_github_options(parser)
     add_method_options(parser)
@@ -166,20 +152,6 @@ def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser.set_defaults(run=_replay)
     parser.add_argument("transcripts", nargs="+", type=Path, metavar="TRANSCRIPT")
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text")
-
-
-def _role_names() -> tuple[str, ...]:
-    return tuple(role.value for role in Role)
-
-
-def _positive(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no amount above 0")
-    return value
 
 
 def _check(options: argparse.Namespace) -> int:

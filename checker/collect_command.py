@@ -8,12 +8,11 @@ import json
 import re
 import sys
 from collections.abc import AsyncIterator, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
 from checker.backends import UsageError
-from checker.console import add_github_options, github, json_line, positive_int, progress_bar, put_out, tell
+from checker.console import add_github_options, day, github, json_line, positive_int, progress_bar, put_out, tell
 from checker.datasets.files import InputProblem, read_files
 from checker.datasets.paper import write_record
 from checker.pair import REPOSITORY_NAME, Pair, pair_id, write_pair
@@ -47,7 +46,7 @@ def add_collect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     parser.add_argument("--complete", metavar="FILE", help="instead: this file's pairs, with what they lack read")
     parser.add_argument("--state", choices=("open", "merged"), default="merged", help="of --repo: which (merged)")
-    parser.add_argument("--since", type=_day, metavar="DATE", help="of --repo: merged, or opened, from this day on")
+    parser.add_argument("--since", type=day, metavar="DATE", help="of --repo: merged, or opened, from this day on")
     parser.add_argument("--sample", type=positive_int, metavar="N", help="of --repo: so many of them, drawn by --seed")
     parser.add_argument(
         "--seed", type=int, default=0, metavar="K", help="of --sample: the same draw for the same K (0)"
@@ -55,13 +54,6 @@ def add_collect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="JSON lines; standard output without it")
     parser.add_argument("--format", choices=("pair", "paper"), default="pair", help="our record format, or the paper's")
     add_github_options(parser)
-
-
-def _day(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no day such as 2025-01-31") from None
 
 
 def _collect(options: argparse.Namespace) -> int:

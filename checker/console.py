@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from checker import render
+from checker.agents import DEFAULT_MODEL
 from checker.backends import UsageError
 from checker.datasets.files import InputProblem
 from checker.extras import advice
 from checker.github.address import AddressError
+from checker.taxonomy import Role
 
 if TYPE_CHECKING:
     from checker.github.client import Client
@@ -35,6 +37,25 @@ def add_github_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--token-file", type=Path, metavar="FILE", help="where the token for GitHub stands")
     parser.add_argument("--verbose", action="store_true", help="say how many requests were made")
+
+
+def add_backend_options(parser: argparse.ArgumentParser) -> None:
+    """What every command has that judges."""
+    parser.add_argument(
+        "--backend",
+        choices=("auto", "rules", "anthropic"),
+        default="auto",
+        help="who plays the five roles; auto: a model if ANTHROPIC_API_KEY is set, else rules",
+    )
+    parser.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="[ROLE=]NAME",
+        help=f"the model ({DEFAULT_MODEL}), or that of one role ({', '.join(Role)}); repeatable",
+    )
+    parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices per million tokens, as JSON")
+    parser.add_argument("--no-shortcuts", action="store_true", help="ask a model also what is ruled out mechanically")
 
 
 def moment(text: str) -> Moment:
@@ -72,6 +93,25 @@ async def _wait(seconds: float, why: str) -> None:
     if seconds >= 5:
         print(f"paichecker: {why}; waiting {seconds:.0f} s", file=sys.stderr)
     await asyncio.sleep(seconds)
+
+
+def positive_amount(text: str) -> float:
+    """The value of an option that is an amount, such as of dollars."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount above 0")
+    return value
+
+
+def day(text: str) -> date:
+    """The value of an option that is a day."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day such as 2025-01-31") from None
 
 
 def positive_int(text: str) -> int:
