@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any, Literal
 
 from bot import comment_parts as parts
@@ -49,11 +48,8 @@ class Head:
     sha: str
 
 
-class Skip(StrEnum):
-    """Why a pull request is not checked, beside what `RepositoryConfig.skips` gives: the end of a sentence."""
-
-    IGNORED = "a maintainer asked for that; `/paichecker resume` takes it back"
-    SHADOW = "this repository is in shadow mode: results are recorded and not shown"
+IGNORED = "a maintainer asked for that; `/paichecker resume` takes it back"
+"""Why a pull request that was set aside is not checked: a clause, as `RepositoryConfig.skips` gives others."""
 
 
 def external_id(repository: str, number: int) -> str:
@@ -100,7 +96,7 @@ def concluded(
 
 
 def skipped(head: Head, why: str, *, at: datetime, problems: Sequence[ConfigProblem] = ()) -> Body:
-    """The pull request is not checked, on purpose. `why`: a Skip, or what `RepositoryConfig.skips` gives."""
+    """The pull request is not checked, on purpose. `why`: IGNORED, or what `RepositoryConfig.skips` gives."""
     blocks = [f"This pull request was not checked: {why}.", *_configuration(problems)]
     return _completed(head, conclusion="neutral", title="Not checked", summary="\n\n".join(blocks), at=at)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from bot import checks, writing
 from bot.checked import Checked, inputs_of
-from bot.checks import Head, Skip
+from bot.checks import IGNORED, Head
 from bot.engine import within
 from bot.feedback import note_thumbs
 from bot.model_replies import Replies
@@ -83,7 +83,7 @@ def _skips(
 ) -> str | None:
     """Why it is not checked. Who may ask for a check gets one, whatever the settings leave out."""
     if pull_request.ignored:
-        return Skip.IGNORED
+        return IGNORED
     if now.get("state") == "closed" and not forced:
         return _CLOSED
     user = now.get("user") or {}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
-from statistics import NormalDist
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,8 +15,7 @@ from bot.checked import AnswerKind, Standing
 from bot.feedback import DOWN, UP, in_repositories
 from bot.store import Store
 from checker.taxonomy import Label
-
-_Z = NormalDist().inv_cdf(0.975)
+from checker.wilson import wilson
 
 Interval = tuple[float, float]
 
@@ -94,18 +91,6 @@ class Study:
     shown: Part
     shadow: Part
     without_checks: tuple[str, ...] = ()
-
-
-def wilson(successes: int, trials: int) -> Interval:
-    """The 95 % score interval of a proportion, for at least one trial.
-
-    E. B. Wilson, Probable inference, the law of succession, and statistical inference. Journal of the American
-    Statistical Association 22 (1927), 209-212.
-    """
-    share, spread = successes / trials, _Z**2 / trials
-    middle = share + spread / 2
-    half = math.sqrt(spread * (share * (1 - share) + spread / 4))
-    return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
 
 
 def study(store: Store, *, repositories: Sequence[str] = (), since: date | None = None) -> Study:

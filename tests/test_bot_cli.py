@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 from app_keys import rsa_pair
+from githubd_server import free_port
 
 HERE = Path(__file__).parent.parent
 SECRET = "of-the-tests-0123456789"
@@ -37,12 +38,6 @@ def configured(folder: Path, **more: str) -> dict[str, str]:
         "GITHUB_SERVER_URL": "http://127.0.0.1:1",
     }
     return environment(folder, **{**credentials, **more})
-
-
-def free_port() -> str:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return str(free.getsockname()[1])
 
 
 @contextmanager
@@ -102,7 +97,7 @@ def test_the_demo_that_stays_open_serves_its_pages_until_it_is_stopped(tmp_path:
 
 
 def test_the_server_is_ready_once_it_says_so_and_ends_at_sigterm(tmp_path: Path) -> None:
-    port = free_port()
+    port = str(free_port())
     with running(env=configured(tmp_path, PORT=port)) as process:
         assert "paichecker-test takes deliveries" in line_with("takes deliveries", process)
         assert get(f"http://127.0.0.1:{port}/healthz")[0] == 200
@@ -114,7 +109,7 @@ def test_the_server_is_ready_once_it_says_so_and_ends_at_sigterm(tmp_path: Path)
 
 
 def test_without_credentials_it_prints_where_to_set_it_up_and_takes_no_delivery(tmp_path: Path) -> None:
-    port = free_port()
+    port = str(free_port())
     with running(env=environment(tmp_path, PORT=port)) as process:
         address = line_with("/setup?token=", process).strip()
         assert get(address)[0] == 200
@@ -131,8 +126,10 @@ def test_what_cannot_work_is_a_sentence(tmp_path: Path) -> None:
         taken.listen()
         port = str(taken.getsockname()[1])
         in_use = once(env=configured(tmp_path, PORT=port))
-    no_database = once(env=configured(tmp_path, PORT=free_port(), DATABASE_URL="postgresql://me:hush@127.0.0.1:1/app"))
-    nameless = {**configured(tmp_path, PORT=free_port())}
+    no_database = once(
+        env=configured(tmp_path, PORT=str(free_port()), DATABASE_URL="postgresql://me:hush@127.0.0.1:1/app")
+    )
+    nameless = {**configured(tmp_path, PORT=str(free_port()))}
     del nameless["PAICHECKER_APP_SLUG"]
     for done, said in (
         (in_use, f"port {port} of 127.0.0.1 cannot be listened on"),

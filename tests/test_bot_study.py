@@ -24,10 +24,11 @@ from databases import KINDS, empty, store_of
 from bot.checked import Answer, AnswerKind, Standing
 from bot.feedback import unclassified
 from bot.store import Run, Store
-from bot.study import Study, Tally, Thumbs, Words, study, wilson
+from bot.study import Study, Tally, Thumbs, Words, study
 from bot.study_formats import as_csv, as_json, as_text
 from checker.report import Report, Verdict
 from checker.taxonomy import Label
+from checker.wilson import wilson
 
 GOLDEN = Path(__file__).parent / "golden" / "study.txt"
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)

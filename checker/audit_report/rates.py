@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from statistics import median
 from typing import TypeVar
 
@@ -13,11 +12,11 @@ from checker.audit_report.reading import Row
 from checker.recommendation import Action
 from checker.report import Verdict
 from checker.taxonomy import LABELS, Artifact, Label
+from checker.wilson import wilson
 
 Name = TypeVar("Name")
 FEW = 10
 """Of fewer pairs the count is to be read, not the share."""
-_Z = 1.96  # the normal distribution's middle 95 %
 
 
 @dataclass(frozen=True)
@@ -34,13 +33,8 @@ class Share:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % score interval (Wilson 1927); of nothing, everything is possible."""
-        if not self.whole:
-            return 0.0, 1.0
-        n, square = self.whole, _Z * _Z
-        middle = (self.part + square / (2 * n)) / (1 + square / n)
-        reach = _Z * sqrt(self.part * (1 - self.part) / n + square / (4 * n * n)) / (1 + square / n)
-        return max(0.0, middle - reach), min(1.0, middle + reach)
+        """Wilson's 95 % score interval; of nothing, everything is possible."""
+        return wilson(self.count, self.whole) if self.whole else (0.0, 1.0)
 
 
 @dataclass(frozen=True)
