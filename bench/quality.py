@@ -27,10 +27,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from anthropic import AsyncAnthropic
-
 from checker.agents import DEFAULT_MODEL, ModelBackend
 from checker.anthropic_model import AnthropicModel
+from checker.backends import client
 from checker.datasets.files import read_files
 from checker.exchange import Budget
 from checker.pair import Pair
@@ -87,7 +86,7 @@ async def run(options: argparse.Namespace) -> None:
     if not os.environ.get("ANTHROPIC_API_KEY"):
         sys.exit("set ANTHROPIC_API_KEY, and ANTHROPIC_BASE_URL if somebody else than Anthropic is to answer")
     backend = ModelBackend(
-        AnthropicModel(AsyncAnthropic(), call_seconds=options.wait),
+        AnthropicModel(client(), call_seconds=options.wait),
         default_model=options.model,
         budget=Budget(tokens=10**7),
         store=SqliteReplies(options.replies / "replies.sqlite"),

@@ -126,10 +126,11 @@ async def working(settings: Settings) -> AsyncIterator[Work]:
     store = await threaded(open_database, settings)
     try:
         async with connect_app(settings.github, settings.app_id, settings.private_key) as installations:
+            engine = Engine(settings)
             work = Work(
                 store=store,
                 installations=installations,
-                engine=Engine(settings),
+                engine=engine,
                 slug=settings.slug or await _slug(installations),
                 web=settings.github.web,
                 mode=settings.mode,
@@ -139,6 +140,7 @@ async def working(settings: Settings) -> AsyncIterator[Work]:
                 yield work
             finally:
                 await threaded(jobs.stop)
+                await engine.close()
     finally:
         store.close()
 

@@ -8,10 +8,11 @@ from functools import cached_property
 from bot.repo_config import RepositoryConfig
 from bot.settings import NotConfigured, Settings
 from checker.agents import ModelBackend
+from checker.anthropic_model import AnthropicModel
+from checker.backends import client as model_client
 from checker.backends import with_live_tools
 from checker.exchange import Budget
 from checker.github.client import Client
-from checker.model import Model
 from checker.pair import Pair
 from checker.pipeline import Backend
 from checker.replies import ReplyStore
@@ -30,17 +31,17 @@ class Engine:
         """What a repository may choose from."""
         return self.settings.models
 
+    async def close(self) -> None:
+        """Ends the connections to the model."""
+        if self._model is not None:
+            await self._model.close()
+
     @cached_property
-    def _model(self) -> Model | None:
+    def _model(self) -> AnthropicModel | None:
         key = self.settings.anthropic_api_key
         if key is None:
             return None
-        from anthropic import AsyncAnthropic
-
-        from checker.anthropic_model import AnthropicModel
-
-        address = self.settings.anthropic_base_url
-        return AnthropicModel(AsyncAnthropic(api_key=key.get_secret_value(), auth_token=None, base_url=address))
+        return AnthropicModel(model_client(key.get_secret_value(), self.settings.anthropic_base_url))
 
     def backend(self, pair: Pair, config: RepositoryConfig, client: Client, replies: ReplyStore) -> Backend:
         """Who plays the roles for one pair, with live tools; a repository may lower the budget, and choose a model."""

@@ -80,6 +80,10 @@ class AnthropicModel:
         address = self._client.base_url
         return f"{address.host}:{address.port}" if address.port else str(address.host)
 
+    async def close(self) -> None:
+        """Ends the connections, in the event loop that asked."""
+        await self._client.close()
+
     async def ask(self, request: Request, meter: Meter) -> Reply:
         """One finished turn; see `checker.model.Model`."""
         if time.monotonic() < self._closed_until:
@@ -160,8 +164,8 @@ async def _read(stream: AsyncMessageStream[None]) -> Reply | _Lost:
 def _unreached(error: APIConnectionError, key_name: str) -> _Lost:
     import httpx2
 
-    # The cause's own words may hold the whole header, and with it the key.
-    if isinstance(error.__cause__, (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol)):
+    # The cause's own words may hold the whole header, and with it the key. A header that is none is a ValueError.
+    if isinstance(error.__cause__, (httpx2.UnsupportedProtocol, ValueError)):
         raise ModelFailure(
             "The request cannot be sent; check that ANTHROPIC_BASE_URL is an address that begins with http, "
             f"and that {key_name} holds no line break."

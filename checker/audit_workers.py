@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import multiprocessing
 import os
 import queue
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -24,7 +25,7 @@ from checker.account import FIGURES, Account, Allowance
 from checker.agents import ModelBackend
 from checker.audit import Outcome, audit, judge_with, row
 from checker.audit_folder import REPLIES, SPENDING
-from checker.backends import BackendChoice, UsageError
+from checker.backends import BackendChoice, UsageError, asking
 from checker.method_options import choose_checker
 from checker.pair import Pair
 from checker.panel import Checker
@@ -75,7 +76,7 @@ def run(work: Work, pairs: Iterator[Pair], account: Account, jobs: int, take: Ta
     """Judges the pairs and hands each row on; whether no budget ended it. Raises UsageError."""
     count = processes_for(jobs)
     if count == 1:
-        return _alone(judge_with(work.checker(), account), pairs, jobs, take)
+        return _alone(work.checker(), account, pairs, jobs, take)
     return _Processes(work, account, _shares(jobs, count)).run(pairs, take)
 
 
@@ -85,11 +86,15 @@ def shared_account(work: Work, prices: Mapping[str, Price], keep: Callable[[str]
     return Account(work.allowance(), prices, keep, figures.get_obj(), figures.get_lock())
 
 
-def _alone(judge: Callable[[Pair], Awaitable[Outcome]], pairs: Iterator[Pair], jobs: int, take: Take) -> bool:
+def _alone(checker: Checker, account: Account, pairs: Iterator[Pair], jobs: int, take: Take) -> bool:
     async def taken(outcome: Outcome) -> None:
         await asyncio.to_thread(take, row(outcome), outcome.failed)
 
-    return asyncio.run(audit(pairs, judge, jobs, taken))
+    async def all_of_them() -> bool:
+        async with asking(checker.backends):
+            return await audit(pairs, judge_with(checker, account), jobs, taken)
+
+    return asyncio.run(all_of_them())
 
 
 def _shares(jobs: int, count: int) -> list[int]:
@@ -109,6 +114,9 @@ class _Processes:
         ]
 
     def run(self, pairs: Iterator[Pair], take: Take) -> bool:
+        # What is loaded by now stays: not looked through again by each process, and shared by all (gc.freeze).
+        gc.collect()
+        gc.freeze()
         for process in self._all:
             process.start()
         feeder = threading.Thread(target=self._feed, args=(pairs,), daemon=True)
@@ -161,7 +169,7 @@ def _serve(work: Work, figures: Any, jobs: int, todo: Any, done: Any) -> None:
             spending.write(line.encode())
 
         account = Account(work.allowance(), prices_of(checker), keep, *figures)
-        finished = _alone(judge_with(checker, account), iter(todo.get, None), jobs, lambda *said: done.put(said))
+        finished = _alone(checker, account, iter(todo.get, None), jobs, lambda *said: done.put(said))
     done.put(finished)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from checker.agents import DEFAULT_MODEL, ModelBackend
+from checker.anthropic_model import AnthropicModel
 from checker.exchange import Budget
 from checker.model import Model
 from checker.pair import Pair
@@ -23,10 +25,9 @@ from checker.taxonomy import Role
 from checker.tools import Connections, FileReader, PatchReader, RecordConnections
 
 if TYPE_CHECKING:
-    from checker.github.client import Client
-
-if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
+
+    from checker.github.client import Client
 
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
@@ -81,7 +82,6 @@ def model_backend(
 
     Raises UsageError.
     """
-    from checker.anthropic_model import AnthropicModel
 
     prices = _prices(choice.prices)
     unpriced = [name for name in {default, *models.values()} if price_of(name, prices) is None]
@@ -102,14 +102,28 @@ def model_backend(
 def client(
     api_key: str | None = None, base_url: str | None = None, said_by: str = "ANTHROPIC_BASE_URL"
 ) -> AsyncAnthropic:
-    """A client; what is left out is read from the SDK's environment variables. Raises UsageError."""
+    """A client; what is left out is read from the SDK's environment variables. Raises UsageError.
+
+    It speaks through aiohttp, which takes a third less of the processor than what the SDK speaks through otherwise.
+    """
     import httpx2
-    from anthropic import AsyncAnthropic
+    from anthropic import AsyncAnthropic, DefaultAioHttpClient
 
     try:
-        return AsyncAnthropic(api_key=api_key, base_url=base_url)
+        return AsyncAnthropic(api_key=api_key, base_url=base_url, http_client=DefaultAioHttpClient())
     except httpx2.InvalidURL as error:
         raise UsageError(f"{said_by} is no address ({error})") from None
+
+
+@asynccontextmanager
+async def asking(backends: Iterable[Backend]) -> AsyncIterator[None]:
+    """The connections of the backends' models end where this does."""
+    try:
+        yield
+    finally:
+        for backend in backends:
+            if isinstance(backend, ModelBackend) and isinstance(backend.model, AnthropicModel):
+                await backend.model.close()
 
 
 def with_live_tools(backend: Backend, client: Client, ids: Collection[str]) -> Backend:

@@ -18,7 +18,7 @@ from rich.progress import Progress
 
 from checker import __version__, render, transcript
 from checker.audit_command import add_audit
-from checker.backends import BackendChoice, UsageError, with_live_tools
+from checker.backends import BackendChoice, UsageError, asking, with_live_tools
 from checker.collect_command import add_collect
 from checker.console import (
     OutputError,
@@ -183,6 +183,7 @@ async def _read_and_check(
 ) -> int:
     """What files held first, then the addresses; over GitHub's pairs the agents' tools are live."""
     async with AsyncExitStack() as stack:
+        await stack.enter_async_context(asking(checker.backends))
         if addresses:
             from checker.github.reading import read_addresses
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+import weakref
+from contextlib import closing
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -42,23 +44,21 @@ class SqliteReplies:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600, exist_ok=True)
         self._path = path
-        with self._connection() as connection:
+        self._one_at_a_time = threading.Lock()
+        with closing(sqlite3.connect(path, timeout=30)) as connection:
             connection.execute("pragma journal_mode = wal")
             connection.execute(_TABLE)
 
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        """A connection for one statement: microseconds beside a model call, and no state to lose at a kill."""
-        connection = sqlite3.connect(self._path, timeout=30)
-        try:
-            with connection:
-                yield connection
-        finally:
-            connection.close()
+    @cached_property
+    def _connection(self) -> sqlite3.Connection:
+        """Opened by the first reply: a connection must not be taken along into a forked process (sqlite.org/faq)."""
+        connection = sqlite3.connect(self._path, timeout=30, check_same_thread=False)
+        weakref.finalize(self, connection.close)
+        return connection
 
     def get(self, pair: str, request: Request, sample: int) -> Reply | None:
         """See ReplyStore."""
-        with self._connection() as connection:
+        with self._one_at_a_time, self._connection as connection:
             row = connection.execute(
                 "select reply from replies where pair = ? and request = ? and sample = ?", (pair, request.key, sample)
             ).fetchone()
@@ -67,7 +67,7 @@ class SqliteReplies:
     def put(self, pair: str, request: Request, sample: int, reply: Reply) -> None:
         """See ReplyStore."""
         text = json.dumps(write_reply(reply), ensure_ascii=False)
-        with self._connection() as connection:
+        with self._one_at_a_time, self._connection as connection:
             connection.execute(
                 "insert or ignore into replies (pair, request, sample, reply) values (?, ?, ?, ?)",
                 (pair, request.key, sample, text),

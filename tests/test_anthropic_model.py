@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from anthropic import AsyncAnthropic
 from anthropic_server import Answer, MessagesServer, begin, end, error, message, stream, text
 from fakes import HeldConnections, connection, decide, issue, load_pair, scope, validated, yes
 from llmock.pytest_plugin import LLMock
@@ -18,6 +17,7 @@ from llmock.scenarios import Delay, Match, Reply, StreamFault, ToolCall, ToolFau
 
 from checker.agents import ModelBackend
 from checker.anthropic_model import AnthropicModel
+from checker.backends import client as connect
 from checker.exchange import Budget
 from checker.model import BudgetExhausted, ModelFailure, Request, Usage
 from checker.pipeline import check
@@ -73,7 +73,7 @@ def book() -> Book:
 @pytest.fixture
 async def model(llmock: LLMock, waits: Waits) -> AsyncIterator[AnthropicModel]:
     """The adapter, led to llmock by the SDK's own environment variables."""
-    async with AsyncAnthropic() as client:
+    async with connect() as client:
         yield AnthropicModel(client, sleep=waits)
 
 
@@ -185,7 +185,7 @@ async def test_what_is_no_stream_of_the_api_is_asked_for_again(
     monkeypatch: pytest.MonkeyPatch, waits: Waits, book: Book, body: bytes
 ) -> None:
     with served(monkeypatch, Answer(body), message("At last.")):
-        async with AsyncAnthropic() as client:
+        async with connect() as client:
             reply = await AnthropicModel(client, sleep=waits).ask(REQUEST, book)
     assert reply.text == "At last."
     assert book.booked == [LOST, reply.usage]
@@ -195,7 +195,7 @@ async def test_a_body_that_cannot_be_decompressed_is_asked_for_again(
     monkeypatch: pytest.MonkeyPatch, waits: Waits, book: Book
 ) -> None:
     with served(monkeypatch, Answer(b"no gzip", headers={"content-encoding": "gzip"}), message("At last.")):
-        async with AsyncAnthropic() as client:
+        async with connect() as client:
             assert (await AnthropicModel(client, sleep=waits).ask(REQUEST, book)).text == "At last."
 
 
@@ -204,7 +204,7 @@ async def test_an_error_inside_a_stream_is_booked_and_asked_for_again(
 ) -> None:
     overloaded = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     with served(monkeypatch, Answer(stream(begin(), overloaded))) as server:
-        async with AsyncAnthropic() as client:
+        async with connect() as client:
             with pytest.raises(
                 ModelFailure, match=r"2 attempts; the last: the stream ended in an error \(Overloaded\)"
             ):
@@ -256,7 +256,7 @@ async def test_a_call_is_cut_off_after_its_seconds_booked_and_made_again(
     llmock: LLMock, waits: Waits, book: Book, slow: Any
 ) -> None:
     llmock.add(slow).reply("Too late.").reply("In time.")
-    async with AsyncAnthropic() as client:
+    async with connect() as client:
         reply = await AnthropicModel(client, call_seconds=0.3, sleep=waits).ask(REQUEST, book)
     assert reply.text == "In time."
     assert book.booked == [LOST, reply.usage]
@@ -266,7 +266,7 @@ async def test_a_model_that_never_answers_in_time_is_a_failure_that_names_the_ti
     llmock: LLMock, waits: Waits, book: Book
 ) -> None:
     llmock.delay(0.4, times=2)
-    async with AsyncAnthropic() as client:
+    async with connect() as client:
         with pytest.raises(ModelFailure, match=r"2 attempts; the last: no whole answer within 0\.1 s"):
             await AnthropicModel(client, attempts=2, call_seconds=0.1, sleep=waits).ask(REQUEST, book)
 
@@ -276,8 +276,8 @@ async def test_a_server_that_is_not_there_is_named_as_such(
 ) -> None:
     with served(monkeypatch, message("Never asked.")):
         pass
-    async with AsyncAnthropic() as client:
-        with pytest.raises(ModelFailure, match=r"3 attempts; the last: the connection failed \(All connection"):
+    async with connect() as client:
+        with pytest.raises(ModelFailure, match=r"3 attempts; the last: the connection failed \(Cannot connect to host"):
             await AnthropicModel(client, attempts=3, sleep=waits).ask(REQUEST, book)
     assert book.booked == [UNBILLED] * 3
 
@@ -293,7 +293,7 @@ async def test_the_address_of_the_environment_is_asked_with_the_key_of_the_envir
     monkeypatch: pytest.MonkeyPatch, book: Book
 ) -> None:
     with served(monkeypatch, message("Here.")) as server:
-        async with AsyncAnthropic() as client:
+        async with connect() as client:
             await AnthropicModel(client).ask(REQUEST, book)
     assert server.received[0].path.startswith("/v1/messages")
     assert server.received[0].headers["authorization"] == f"Bearer {KEY}"
@@ -303,7 +303,7 @@ async def test_cached_tokens_arrive_in_the_usage(monkeypatch: pytest.MonkeyPatch
     usage = {"input_tokens": 70, "cache_read_input_tokens": 500, "cache_creation_input_tokens": 30}
     answer = Answer(stream(begin(**usage), *text("Known."), *end(output_tokens=9)))
     with served(monkeypatch, answer):
-        async with AsyncAnthropic() as client:
+        async with connect() as client:
             reply = await AnthropicModel(client).ask(REQUEST, book)
     assert reply.usage == Usage(70, 9, cache_read_tokens=500, cache_write_tokens=30)
     assert book.booked == [reply.usage]
@@ -313,7 +313,7 @@ async def test_counts_that_a_server_leaves_out_count_as_none(monkeypatch: pytest
     start: dict[str, Any] = begin()
     start["message"]["usage"] = {}
     with served(monkeypatch, Answer(stream(start, *text("Free."), *end()))):
-        async with AsyncAnthropic() as client:
+        async with connect() as client:
             reply = await AnthropicModel(client).ask(REQUEST, book)
     assert reply.usage == Usage(0, 5)
 
@@ -426,7 +426,7 @@ def everything_in(folder: Path) -> str:
 async def test_cached_tokens_are_told_and_priced_in_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
     usage = {"input_tokens": 1_000, "cache_read_input_tokens": 4_000, "cache_creation_input_tokens": 2_000}
     with served(monkeypatch, message(json.dumps(issue()), **usage)):
-        async with AsyncAnthropic() as client:
+        async with connect() as client:
             one = ModelBackend(AnthropicModel(client), default_model="claude-sonnet-5-5")
             report = await check(load_pair("aligned"), one, shortcuts=False)
     use = next(use for use in report.usage if use.role is Role.ISSUE_ANALYZER)
@@ -448,7 +448,7 @@ async def test_the_key_stands_in_no_report_transcript_store_or_log(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     with served(monkeypatch, answer) as server:
-        async with AsyncAnthropic() as client:
+        async with connect() as client:
             store = SqliteReplies(tmp_path / "replies" / "replies.sqlite")
             asker = ModelBackend(AnthropicModel(client, attempts=2, sleep=waits), store=store)
             report = await check(load_pair("aligned"), asker, transcripts=tmp_path / "transcripts")
@@ -463,7 +463,7 @@ async def test_a_key_that_is_no_header_is_refused_in_words_that_do_not_hold_it(
     monkeypatch: pytest.MonkeyPatch, book: Book, key: str
 ) -> None:
     with served(monkeypatch, message("Never asked.")) as server:
-        async with AsyncAnthropic(api_key=key) as client:
+        async with connect(key) as client:
             with pytest.raises(ModelFailure, match="ANTHROPIC_API_KEY holds no line break") as raised:
                 await AnthropicModel(client).ask(REQUEST, book)
     assert KEY not in str(raised.value)
