@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import json
 import sys
 import tracemalloc
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +40,11 @@ def without_place(pair: Pair | InputProblem) -> Pair:
     return pair
 
 
-@pytest.mark.parametrize("row", [SWE_BENCH, SWE_GYM, LIVE, MULTI], ids=["SWE-bench", "SWE-Gym", "Live", "Multi"])
+@pytest.mark.parametrize(
+    "row",
+    [SWE_BENCH, SWE_GYM, LIVE, POLYBENCH, MULTI],
+    ids=["SWE-bench", "SWE-Gym", "Live", "PolyBench", "Multi"],
+)
 def test_a_row_of_parquet_is_the_same_pair_as_its_json(row: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "row.json"
     path.write_text(json.dumps(row), encoding="utf-8")
@@ -50,10 +57,11 @@ def table(folder: Path, text: str) -> str:
     return str(path)
 
 
-def test_a_row_of_csv_is_the_same_pair_as_its_json(tmp_path: Path) -> None:
-    row = {**POLYBENCH, "problem_statement": 'One,\n"two"\r\nthree ' + "x" * 200_000}
+def test_a_row_of_csv_is_the_same_pair_as_its_json_and_an_empty_field_is_null(tmp_path: Path) -> None:
+    row = {column: str(value) for column, value in POLYBENCH.items()}
+    row |= {"problem_statement": 'One,\n"two"\r\nthree ' + "x" * 200_000, "hints_text": ""}
     path = tmp_path / "row.json"
-    path.write_text(json.dumps(row), encoding="utf-8")
+    path.write_text(json.dumps({**row, "hints_text": None}), encoding="utf-8")
     text = io.StringIO()
     writer = csv.DictWriter(text, list(row))
     writer.writeheader()
@@ -82,6 +90,51 @@ def test_times_and_nulls_of_a_table_are_read(tmp_path: Path) -> None:
     (pair,) = found(parquet(tmp_path, [row, {**row, "instance_id": "x", "hints_text": "said"}]))[:1]
     assert without_place(pair).pull_request.created_at is not None
     assert without_place(pair).issues[0].comments == ()
+
+
+def test_a_table_of_other_types_is_the_same_pair(tmp_path: Path) -> None:
+    """As pandas, Polars and Spark write them: nulls that are NaN, decimals, bytes, categories, nanoseconds."""
+    row = {**LIVE, "version": None}
+    plain = pyarrow.Table.from_pylist([row])
+    (expected,) = found(parquet(tmp_path, [row]))
+    opened = datetime(2023, 4, 5, 6, 7, 8, tzinfo=UTC)
+    for column, value in {
+        "pull_number": pyarrow.array([9.0]),
+        "issue_numbers": pyarrow.array([[7.0, 8.0]]),
+        "instance_id": pyarrow.array([LIVE["instance_id"]]).dictionary_encode(),
+        "repo": pyarrow.array([LIVE["repo"].encode()]),
+        "problem_statement": pyarrow.array([LIVE["problem_statement"]], pyarrow.large_string()),
+        "created_at": pyarrow.array([opened], pyarrow.timestamp("ns", "UTC")),
+        "version": pyarrow.array([float("nan")]),
+    }.items():
+        path = tmp_path / f"{column}.parquet"
+        pyarrow.parquet.write_table(plain.set_column(plain.column_names.index(column), column, value), path)
+        (pair,) = map(without_place, found(str(path)))
+        assert replace(pair, extra={}) == replace(without_place(expected), extra={}), column
+        assert json.dumps(pair.extra, allow_nan=False), column
+    decimal = plain.set_column(plain.column_names.index("version"), "version", pyarrow.array([Decimal("3.1")]))
+    pyarrow.parquet.write_table(decimal, tmp_path / "decimal.parquet")
+    (pair,) = found(str(tmp_path / "decimal.parquet"))
+    assert without_place(pair).extra["beside"]["version"] == "3.1"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pyarrow.array([1_680_674_828_123_456_789], pyarrow.timestamp("ns", "UTC")),
+        pyarrow.array([2**62], pyarrow.timestamp("us", "UTC")),
+        pyarrow.array([b"\xff\xfe"]),
+    ],
+    ids=["nanoseconds", "no year", "no text"],
+)
+def test_a_value_that_python_cannot_hold_is_a_sentence(value: pyarrow.Array, tmp_path: Path) -> None:
+    if importlib.util.find_spec("pandas") and value.type == pyarrow.timestamp("ns", "UTC"):
+        pytest.skip("with pandas nanoseconds can be held")
+    path = tmp_path / "data.parquet"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([SWE_BENCH]).append_column("x", value), path)
+    (said,) = found(str(path))
+    assert isinstance(said, InputProblem)
+    assert "it cannot be read as Parquet after row 0" in said.what
 
 
 def test_a_bad_row_is_told_with_its_number_and_the_rest_is_read(tmp_path: Path) -> None:

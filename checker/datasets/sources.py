@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import math
 import re
 import sys
 import zlib
@@ -92,15 +93,19 @@ def _parquet(name: str, file: BinaryIO) -> Iterator[Found]:
         with pyarrow.parquet.ParquetFile(file, pre_buffer=False) as table:
             for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE):
                 for row in batch.to_pylist():
+                    record = _plain(row)
                     number += 1
-                    yield f"{name} row {number}", _plain(row)
-    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
+                    yield f"{name} row {number}", record
+    except (pyarrow.ArrowException, ValueError, OverflowError) as error:
         what = " ".join(str(error).split())[:200]
         yield name, InputProblem(name, f"it cannot be read as Parquet after row {number} ({what})")
 
 
 def _csv(name: str, file: BinaryIO) -> Iterator[Found]:
-    """A table with a head of column names, as SWE-PolyBench is published."""
+    """A table with a head of column names, as SWE-PolyBench is published.
+
+    CSV does not tell an empty text from a missing one, so an empty field is null, as the Hub's own reader has it.
+    """
     csv.field_size_limit(_LONGEST_FIELD)
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
     rows = csv.DictReader(text, strict=True)
@@ -110,7 +115,7 @@ def _csv(name: str, file: BinaryIO) -> Iterator[Found]:
             if None in row or None in row.values():
                 yield where, InputProblem(where, f"it has not as many fields as the head has columns ({len(row)})")
             else:
-                yield where, row
+                yield where, {column: field or None for column, field in row.items()}
     except (csv.Error, UnicodeDecodeError) as error:
         where = f"{name} line {rows.line_num + 1}"
         yield where, InputProblem(where, f"it cannot be read as CSV in UTF-8 ({str(error)[:200]})")
@@ -119,7 +124,10 @@ def _csv(name: str, file: BinaryIO) -> Iterator[Found]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of a table as JSON has it. Times without a zone are GitHub's own, hence UTC."""
+    """A value of a table as JSON has it. Times without a zone are GitHub's own, hence UTC; NaN is pandas' null.
+
+    Raises UnicodeDecodeError for bytes that are no text.
+    """
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
@@ -128,7 +136,11 @@ def _plain(value: Any) -> Any:
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
     if isinstance(value, date):
         return value.isoformat()
-    return value if isinstance(value, (str, bool, int, float)) or value is None else repr(value)
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, bool, int, float)) or value is None else str(value)
 
 
 def _hub(source: str) -> Iterator[Found]:
