@@ -17,7 +17,6 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
-from command_line import command, environment
 from test_datasets_formats import CODE, LIVE, MULTI, POLYBENCH, SWE_BENCH, SWE_GYM
 
 from checker.datasets.files import InputProblem, read_files
@@ -210,34 +209,8 @@ def test_a_file_of_that_name_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert isinstance(found("ann/tool")[0], Pair)
 
 
-def test_rows_of_the_hub_are_read_and_a_split_must_be_named_where_there_are_several(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    datasets = pytest.importorskip("datasets", reason="the extra `hub` is not installed")
-    rows = datasets.Dataset.from_list([SWE_GYM])
-    held = {("ann/set", "test"): rows, ("ann/set", None): datasets.DatasetDict({"dev": rows, "test": rows})}
-    held["ann/one", None] = datasets.DatasetDict({"train": rows})
-    monkeypatch.setattr(datasets, "load_dataset", lambda name, split: held[name, split])
-    (pair,) = found("ann/set:test")
-    assert without_place(pair).id == "ann__tool-9"
-    assert found("ann/one") == [pair]
-    assert [str(said) for said in found("ann/set")] == [
-        "ann/set: it has several splits; name one: ann/set:dev, ann/set:test"
-    ]
-
-
 def test_without_datasets_the_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     (said,) = found("ann/no-such-set:test")
     assert "there is no such file; a data set of that name" in str(said)
     assert "pip install -c constraints.txt '.[hub]' in a checkout" in str(said)
-
-
-def test_without_a_network_a_name_is_a_sentence_without_traceback(tmp_path: Path) -> None:
-    pytest.importorskip("datasets", reason="the extra `hub` is not installed")
-    offline = environment(HF_HOME=str(tmp_path), HF_ENDPOINT="http://127.0.0.1:9", HF_HUB_OFFLINE="1")
-    done = command("check", "ann/no-such-set:test", env=offline)
-    assert done.returncode == 2
-    last = done.stderr.decode().splitlines()[-1]
-    assert last.startswith("paichecker: ann/no-such-set:test: there is no such file, and as a data set of the Hugging")
-    assert b"Traceback" not in done.stderr

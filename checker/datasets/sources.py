@@ -8,21 +8,19 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import logging
 import math
 import re
 import sys
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from checker.datasets.json_text import json_records
 from checker.datasets.problem import InputProblem
 from checker.extras import advice
-
-if TYPE_CHECKING:
-    from datasets import Dataset, DatasetDict
 
 STANDARD_INPUT = "-"
 _GZIP_MAGIC, _PARQUET_MAGIC = b"\x1f\x8b", b"PAR1"
@@ -97,8 +95,7 @@ def _parquet(name: str, file: BinaryIO) -> Iterator[Found]:
                     number += 1
                     yield f"{name} row {number}", record
     except (pyarrow.ArrowException, ValueError, OverflowError) as error:
-        what = " ".join(str(error).split())[:200]
-        yield name, InputProblem(name, f"it cannot be read as Parquet after row {number} ({what})")
+        yield name, InputProblem(name, f"it cannot be read as Parquet after row {number} ({_shown(error)})")
 
 
 def _csv(name: str, file: BinaryIO) -> Iterator[Found]:
@@ -149,36 +146,66 @@ def _hub(source: str) -> Iterator[Found]:
     loaded = _load(source, match["name"], match["split"])
     if isinstance(loaded, InputProblem):
         yield source, loaded
-    else:
-        yield from ((f"{source} row {number}", _plain(row)) for number, row in enumerate(loaded, 1))
+        return
+    number = 0
+    try:
+        for row in loaded:
+            record = _plain(row)
+            number += 1
+            yield f"{source} row {number}", record
+    except (ValueError, OverflowError) as error:
+        yield source, InputProblem(source, f"it cannot be read after row {number} ({_shown(error)})")
 
 
-def _load(source: str, name: str, split: str | None) -> Sequence[Mapping[str, Any]] | Dataset | InputProblem:
-    """The rows, from the Hub or its cache on this machine, where they lie memory-mapped."""
+def _load(source: str, name: str, split: str | None) -> Iterable[Mapping[str, Any]] | InputProblem:
+    """The rows, from the Hub or its cache on this machine, where they lie memory-mapped.
+
+    RuntimeError is how `datasets` refuses a data set that is a script.
+    """
     try:
         import datasets
-        import httpx
-        from datasets.exceptions import DatasetsError
+        from datasets.exceptions import DatasetGenerationError, DatasetsError
+        from datasets.inspect import SplitsNotFoundError
+        from huggingface_hub.utils import httpx
     except ImportError:
         return InputProblem(
             source,
             f"there is no such file; a data set of that name on the Hugging Face Hub wants `datasets`: {advice('hub')}",
         )
+    _keep_quiet()
     try:
-        loaded: Dataset | DatasetDict = datasets.load_dataset(name, split=split)
-    except (OSError, ValueError, DatasetsError, httpx.HTTPError) as error:
+        # Asked first: without a split all of them would be fetched.
+        splits = [split] if split else datasets.get_dataset_split_names(name)
+        if len(splits) == 1:
+            loaded: Iterable[Mapping[str, Any]] = datasets.load_dataset(name, split=splits[0])
+            return loaded
+    except (DatasetGenerationError, SplitsNotFoundError) as error:
+        # They say nothing of what they come from.
+        return InputProblem(source, _not_loaded(error.__cause__ or error))
+    except (OSError, ValueError, RuntimeError, DatasetsError, httpx.HTTPError) as error:
         return InputProblem(source, _not_loaded(error))
-    if isinstance(loaded, datasets.Dataset):
-        return loaded
-    if len(loaded) == 1:
-        return next(iter(loaded.values()))
-    names = ", ".join(f"{name}:{one}" for one in loaded)
+    names = ", ".join(f"{name}:{one}" for one in splits)
     return InputProblem(source, f"it has several splits; name one: {names}")
 
 
-def _not_loaded(error: Exception) -> str:
-    what = " ".join(str(error).split())[:200] or type(error).__name__
+def _keep_quiet() -> None:
+    """What the libraries log is said in one sentence, and their bars are for people."""
+    import datasets
+    import huggingface_hub.utils as hub
+
+    for library in (datasets.utils, hub):
+        library.logging.set_verbosity(logging.CRITICAL)
+        if not sys.stderr.isatty():
+            library.disable_progress_bars()
+
+
+def _not_loaded(error: BaseException) -> str:
     return (
-        f"there is no such file, and as a data set of the Hugging Face Hub it could not be read ({what}); "
+        f"there is no such file, and as a data set of the Hugging Face Hub it could not be read ({_shown(error)}); "
         "check its name, its split and the network, or name a file"
     )
+
+
+def _shown(error: BaseException) -> str:
+    """What a library says, short enough for a sentence."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
