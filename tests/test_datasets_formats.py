@@ -225,6 +225,7 @@ def test_a_missing_number_of_the_pull_request_is_told_in_the_report(
         ({**MULTI, "resolved_issues": ["7"]}, "field resolved_issues.0: "),
         ({**MULTI, "fix_patch": "prose"}, "field fix_patch: this is no unified diff"),
         ({**MULTI, "number": "9"}, "field number: "),
+        ({**MULTI, "number": -9}, "field number: input should be greater than or equal to 1"),
         ({**SWE_BENCH, "hints_text": "half \ud800"}, "field hints_text: it holds half of a surrogate pair"),
     ],
 )

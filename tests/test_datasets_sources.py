@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import importlib.util
 import io
 import json
@@ -75,6 +76,9 @@ def test_a_row_of_csv_is_the_same_pair_as_its_json_and_an_empty_field_is_null(tm
         ("instance_id,repo\n1\n", "row 1", "not as many fields as the head has columns"),
         ('instance_id,repo\n"a"b,2\n', "line 2", "it cannot be read as CSV"),
         ("a,b\n1,2\n", "row 1", "no format has its columns, a, b"),
+        ("repo,b,repo\n1,2,3\n", "data.csv", "its head names the column 'repo' twice"),
+        ("", "data.csv", "it holds no record"),
+        ("instance_id,repo\n", "data.csv", "it holds no record"),
     ],
 )
 def test_a_broken_csv_file_is_a_sentence(text: str, where: str, said: str, tmp_path: Path) -> None:
@@ -82,6 +86,30 @@ def test_a_broken_csv_file_is_a_sentence(text: str, where: str, said: str, tmp_p
     assert isinstance(problem, InputProblem)
     assert said in problem.what
     assert problem.where.endswith(where)
+
+
+def test_a_folded_csv_file_is_read_as_it_is_unfolded(tmp_path: Path) -> None:
+    text = "instance_id,repo,patch,problem_statement\nann__tool-9,ann/tool,,It fails\n"
+    plain = found(table(tmp_path, text))
+    folded = tmp_path / "data.csv.gz"
+    folded.write_bytes(gzip.compress(text.encode()))
+    assert without_place(plain[0]).request == "It fails"
+    assert found(str(folded)) == plain
+    folded.write_bytes(gzip.compress(text.encode())[:-9])
+    assert "it cannot be read (Compressed file ended" in str(found(str(folded))[-1])
+
+
+def test_a_pointer_in_place_of_the_data_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "train.parquet"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n")
+    (said,) = found(str(path))
+    assert str(said).endswith("it is a pointer of Git LFS and not the data; fetch these with git lfs pull")
+
+
+def test_a_table_without_rows_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([SWE_BENCH]).slice(0, 0), path)
+    assert [str(said) for said in found(str(path))] == [f"{path}: it holds no record"]
 
 
 def test_times_and_nulls_of_a_table_are_read(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import math
 import re
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ from checker.datasets.problem import InputProblem
 from checker.extras import advice
 
 STANDARD_INPUT = "-"
-_GZIP_MAGIC, _PARQUET_MAGIC = b"\x1f\x8b", b"PAR1"
+_GZIP_MAGIC, _PARQUET_MAGIC, _LFS_POINTER = b"\x1f\x8b", b"PAR1", b"version https://git-lfs"
 # Rows of some data sets hold a hundred thousand characters of test names; so many are held at once.
 _ROWS_AT_ONCE = 16
 # Python's own limit, 131,072 characters, is less than many a patch has.
@@ -38,15 +39,21 @@ Found = tuple[str, Any]
 def records(source: str) -> Iterator[Found]:
     """The records of a path, `-`, or a Hugging Face data set (`org/name`, `org/name:split`)."""
     name = "standard input" if source == STANDARD_INPUT else source
+    is_empty = True
     try:
-        yield from _records(source, name)
+        for found in _records(source, name):
+            is_empty = False
+            yield found
     except (OSError, EOFError, zlib.error) as error:
+        is_empty = False
         yield name, InputProblem(name, f"it cannot be read ({getattr(error, 'strerror', None) or error})")
+    if is_empty:
+        yield name, InputProblem(name, "it holds no record")
 
 
 def _records(source: str, name: str) -> Iterator[Found]:
     if source == STANDARD_INPUT:
-        yield from _unfolded(name, io.BufferedReader(io.BytesIO(sys.stdin.buffer.read())))
+        yield from _opened(name, io.BufferedReader(io.BytesIO(sys.stdin.buffer.read())))
         return
     if not Path(source).exists() and is_hub_name(source):
         yield from _hub(source)
@@ -57,12 +64,7 @@ def _records(source: str, name: str) -> Iterator[Found]:
         yield name, InputProblem(name, "there is no such file")
         return
     with file:
-        if file.peek(4)[:4] == _PARQUET_MAGIC:
-            yield from _parquet(name, file)
-        elif source.lower().endswith(".csv"):
-            yield from _csv(name, file)
-        else:
-            yield from _unfolded(name, file)
+        yield from _opened(name, file)
 
 
 def is_hub_name(source: str) -> bool:
@@ -70,12 +72,22 @@ def is_hub_name(source: str) -> bool:
     return bool(_HUB_NAME.fullmatch(source)) and not source.lower().endswith(_FILE_ENDS) and source[0] != "."
 
 
-def _unfolded(name: str, file: io.BufferedReader) -> Iterator[Found]:
-    if file.peek(2)[:2] != _GZIP_MAGIC:
-        yield from json_records(name, file)
-        return
-    with gzip.GzipFile(fileobj=file) as unfolded:
-        yield from json_records(name, unfolded)  # type: ignore[arg-type]  # a GzipFile reads as a BinaryIO does
+def _opened(name: str, file: io.BufferedReader) -> Iterator[Found]:
+    begun = file.peek(len(_LFS_POINTER))
+    if begun.startswith(_PARQUET_MAGIC):
+        yield from _parquet(name, file)
+    elif begun.startswith(_LFS_POINTER):
+        yield name, InputProblem(name, "it is a pointer of Git LFS and not the data; fetch these with git lfs pull")
+    elif begun.startswith(_GZIP_MAGIC):
+        with gzip.GzipFile(fileobj=file) as unfolded:
+            yield from _text(name, unfolded)  # type: ignore[arg-type]  # a GzipFile reads as a BinaryIO does
+    else:
+        yield from _text(name, file)
+
+
+def _text(name: str, file: BinaryIO) -> Iterator[Found]:
+    is_csv = name.lower().removesuffix(".gz").endswith(".csv")
+    yield from _csv(name, file) if is_csv else json_records(name, file)
 
 
 def _parquet(name: str, file: BinaryIO) -> Iterator[Found]:
@@ -107,6 +119,9 @@ def _csv(name: str, file: BinaryIO) -> Iterator[Found]:
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
     rows = csv.DictReader(text, strict=True)
     try:
+        if twice := next((column for column, times in Counter(rows.fieldnames).items() if times > 1), None):
+            yield name, InputProblem(name, f"its head names the column {twice[:40]!r} twice")
+            return
         for number, row in enumerate(rows, 1):
             where = f"{name} row {number}"
             if None in row or None in row.values():
