@@ -164,6 +164,7 @@ class Pair:
     """One pull request and its issues. `id` is unique in its data set, e.g. `getmoto__moto-5545`.
 
     `repository` is `owner/name`, or None where the source does not say. `as_of` is the moment of reading.
+    `remarks` are sentences on what a record gave and its reader could not make out; the report repeats them.
     `extra` holds what a foreign format had beside; it is carried along for writing that format again.
     """
 
@@ -176,6 +177,7 @@ class Pair:
     as_of: AwareDatetime | None = None
     unread: tuple[Artifact, ...] = ()
     partial: tuple[Artifact, ...] = ()
+    remarks: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def was_read(self, artifact: Artifact) -> bool:

@@ -132,6 +132,11 @@ def parse(diff: str) -> Patch:
     return Patch(tuple(files), tuple(unparsed))
 
 
+def has_header(text: str) -> bool:
+    """Whether a text has the header of a file in a unified diff, however broken what follows it may be."""
+    return any(start.search(text.replace("\r\n", "\n")) for start in (_FILE_START, _BARE_START))
+
+
 def paths(diff: str) -> frozenset[str]:
     """The paths of a diff's files, read from its headers where these are plain: much faster than `parse`."""
     found: set[str] = set()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker.backends import UsageError
-from checker.console import json_line, put_out, require_eval
+from checker.console import json_line, progress_bar, put_out, require_eval
 
 if TYPE_CHECKING:
     from checker.evaluation.solved import Solved
@@ -28,7 +28,8 @@ examples:
 _SOLVED = """
 experiments:
   --experiments  a split of the repository SWE-bench/experiments (evaluation/verified), one or
-                 several submissions, run reports of the SWE-bench harness, or its log folders.
+                 several submissions, run reports of the SWE-bench harness, or its log folders;
+                 the same of SWE-bench-Live, SWE-PolyBench and Multi-SWE-bench.
                  A pair that a submission does not name as solved is unsolved.
 
 examples:
@@ -123,11 +124,18 @@ def _solved(options: argparse.Namespace) -> tuple[Study, str]:
     from checker.evaluation.solved import solved
     from checker.evaluation.study_render import solved_text
 
-    experiments = read_experiments(options.experiments)
+    experiments = read_experiments(options.experiments, _with_progress)
     study = solved(read_judged(options.labels), experiments.submissions, experiments.without_results)
     if options.figures:
         _draw(study, options.figures)
     return study, solved_text(study)
+
+
+def _with_progress(places: Sequence[Path]) -> Iterator[Path]:
+    with progress_bar("reading submissions", len(places)) as progress:
+        for place in places:
+            yield place
+            progress.advance(progress.task_ids[0])
 
 
 def _draw(study: Solved, folder: Path) -> None:

@@ -167,7 +167,7 @@ def _remarks(case: Case, reports: tuple[AgentReport, ...], reviews: tuple[Review
     hidden = len(case.signals_of(SignalKind.HIDDEN_TEXT))
     unseen = [f"HTML comments, which no reader sees, were not shown to the roles ({hidden})."] if hidden else []
     unparsed = [f"A part of the patches is no unified diff and was not read: {what}" for what in _unparsed(case)]
-    return (*skipped, *several, *unseen, *unparsed)
+    return (*case.pair.remarks, *skipped, *several, *unseen, *unparsed)
 
 
 def _unparsed(case: Case) -> list[str]:

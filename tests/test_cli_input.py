@@ -46,7 +46,10 @@ BAD_LINES: list[tuple[Any, str]] = [
     (record(id=""), "field id: 1 to 200 characters"),
     (record(id="x" * 201), "field id: 1 to 200 characters"),
     (record(pull_request__code_patch="this is prose"), "field pull_request.code_patch: this is no unified diff"),
-    (record(pull_request__test_patch="--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n x\n"), "field pull_request.test_patch: "),
+    (
+        record(pull_request__test_patch="@@ -1,5 +1,5 @@\n x\n"),
+        "field pull_request.test_patch: this is no unified diff",
+    ),
     (record(pull_request__body="half \ud800 of it"), "field pull_request.body: it holds half of a surrogate pair"),
     (record(pull_request__comments=[{"body": "\udfff"}]), "field pull_request.comments.0.body: it holds half"),
     (json.dumps(record(pull_request__number=float("nan"))), "line 1: NaN is no JSON number"),
@@ -156,6 +159,28 @@ def test_a_patch_of_fifty_megabytes_is_refused_in_words(capsys: pytest.CaptureFi
     status, _, err = run(capsys, "check", path)
     assert status == 2
     assert "line 1: field pull_request.code_patch: 50.0 MB are more than the " in err
+
+
+def test_other_texts_of_sixty_megabytes_are_refused_in_words(
+    capsys: pytest.CaptureFixture[str], written: Writer
+) -> None:
+    half = "+" * 30_000_000
+    path = written(record(pull_request__body=half, pull_request__comments=[{"body": half + "!"}]))
+    status, _, err = run(capsys, "check", path)
+    assert status == 2
+    assert "line 1: its texts, the pull request's conversation most: 60.0 MB are more than the 5 MB they may" in err
+
+
+@pytest.mark.parametrize("field", ["code_patch", "test_patch"])
+def test_a_patch_whose_hunk_announces_other_lines_is_told_and_costs_no_record(
+    field: str, capsys: pytest.CaptureFixture[str], written: Writer
+) -> None:
+    broken = {f"pull_request__{field}": "--- a/x.py\n+++ b/x.py\n@@ -1,5 +1,5 @@\n-x\n+y\n"}
+    status, out, _ = run(capsys, "check", written(record(**broken)), "--backend", "rules", "--format", "json")
+    report = json.loads(out)
+    assert (status, report["verdict"]) == (3, "undetermined")
+    (remark,) = [remark for remark in report["remarks"] if "was not read" in remark]
+    assert "no unified diff and was not read: --- a/x.py: Hunk is shorter than expected" in remark
 
 
 def with_comments(count: int) -> Pair:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from conftest import Serve
 from github_answers import LINKED_ID, REPOSITORY, answer
 
 from checker.datasets.files import InputProblem, read_files, read_ids
+from checker.datasets.paper import FIELDS
 from checker.pair import Pair, read_pair, write_pair
 from checker.taxonomy import Artifact
 
@@ -34,14 +36,50 @@ SWE_BENCH: dict[str, Any] = {
 }
 SWE_GYM = {**SWE_BENCH, "FAIL_TO_PASS": ["t"], "PASS_TO_PASS": ["u"], "created_at": "2023-04-05 06:07:08"}
 SWE_REBENCH = {**SWE_GYM, "install_config": {"python": "3.9"}, "meta": {"is_lite": True}, "license_name": "MIT"}
-POLYBENCH = {**SWE_BENCH, "language": "Java", "Dockerfile": "FROM x\n" * 100, "F2P": "['t']", "P2P": "[]"}
-LIVE = {**SWE_BENCH, "pull_number": "9", "issue_numbers": ["7", "8"], "all_hints_text": "Later", "commit_urls": ["u"]}
+_SHARED = ("repo", "instance_id", "base_commit", "patch", "test_patch", "problem_statement", "hints_text", "created_at")
+# Lists are Python's in F2P, P2P and F2F and JSON's in modified_nodes, as the publisher's evaluation reads them.
+POLYBENCH = {
+    **{column: SWE_BENCH[column] for column in _SHARED},
+    "pull_number": 9,
+    "created_at": "2023-04-05 06:07:08+00:00",
+    "language": "Java",
+    "Dockerfile": "FROM x\n" * 100,
+    "F2P": "['t']",
+    "P2P": "[]",
+    "F2F": "[]",
+    "test_command": "mvn test",
+    "task_category": "Bug Fix",
+    "is_no_nodes": False,
+    "is_single_func": True,
+    "num_func_changes": 1,
+    "modified_nodes": '["src/a.py->program->f"]',
+}
+# The published script makes texts of the numbers.
+LIVE = {
+    **{column: SWE_BENCH[column] for column in _SHARED},
+    "pull_number": "9",
+    "issue_numbers": ["7", "8"],
+    "all_hints_text": "Later",
+    "commit_urls": ["u"],
+    "commit_url": "u",
+    "rebuild_cmds": ["make"],
+    "test_cmds": ["pytest"],
+    "print_cmds": ["cat out"],
+    "log_parser": "pytest",
+    "FAIL_TO_PASS": ["t"],
+    "PASS_TO_PASS": ["u"],
+    "docker_image": "image",
+    "difficulty": {"files": 1, "hunks": 1, "lines": 2},
+}
+# SWE-rebench's earlier set has whole numbers for versions.
+SWE_BENCH_EXTRA = {**SWE_GYM, "version": 3, "meta": {"has_test_patch": True, "is_lite": True}, "license": "MIT"}
 SWE_FAMILY = {
     "SWE-bench": SWE_BENCH,
     "SWE-Gym": {key: value for key, value in SWE_GYM.items() if key != "environment_setup_commit"},
     "SWE-rebench": SWE_REBENCH,
     "SWE-PolyBench": POLYBENCH,
     "SWE-bench-Live": LIVE,
+    "SWE-bench-extra": SWE_BENCH_EXTRA,
 }
 MULTI: dict[str, Any] = {
     "org": "ann",
@@ -96,8 +134,10 @@ def test_the_swe_bench_family_is_read(record: dict[str, Any], tmp_path: Path) ->
     assert pair.issues[0].comments[0].body == "Which version?\n3.1"
     assert set(pair.unread) == _ABSENT | {Artifact.PR_DESCRIPTION}
     assert pair.partial == (Artifact.ISSUE_DISCUSSION,), "hints end at the first commit"
-    assert pair.extra["beside"]["version"] == "3.1"
-    assert "PASS_TO_PASS" not in pair.extra["beside"]
+    assert pair.extra["beside"].get("version") == record.get("version")
+    assert not pair.extra["beside"].keys() & {"PASS_TO_PASS", "Dockerfile"}
+    assert pair.remarks == ()
+    assert pickle.loads(pickle.dumps(pair)) == pair, "an audit's processes get pairs from the one that reads"
     assert read_pair(json.loads(json.dumps(write_pair(pair)))) == pair
 
 
@@ -138,9 +178,38 @@ def test_columns_that_may_be_left_out_are_unread(tmp_path: Path) -> None:
     assert {Artifact.TEST_PATCH, Artifact.ISSUE_DISCUSSION} <= set(one(tmp_path, short).unread)
 
 
-@pytest.mark.parametrize("time", [None, "soon", 1_700_000_000, ""])
-def test_a_time_of_no_known_form_is_unknown(time: Any, tmp_path: Path) -> None:
-    assert one(tmp_path, {**SWE_BENCH, "created_at": time}).pull_request.created_at is None
+@pytest.mark.parametrize(("time", "quoted"), [("soon", "'soon'"), (1_700_000_000, "1700000000"), (None, ""), ("", "")])
+def test_a_time_of_no_known_form_is_unknown_and_told(time: Any, quoted: str, tmp_path: Path) -> None:
+    pair = one(tmp_path, {**SWE_BENCH, "created_at": time})
+    assert pair.pull_request.created_at is None
+    said = f"When the pull request was opened is unknown: created_at is no time in ISO 8601 ({quoted})."
+    assert pair.remarks == ((said,) if quoted else ())
+
+
+PAPER = {"instance_id": "x", "_missing": [field for field in FIELDS if field != "problem_statement"]}
+
+
+@pytest.mark.parametrize(
+    ("record", "number"),
+    [
+        ({**SWE_BENCH, "instance_id": "tool-nine"}, None),
+        ({**LIVE, "pull_number": "nine"}, None),
+        ({**LIVE, "pull_number": 10.0}, 10),
+        ({**POLYBENCH, "pull_number": "10.0"}, 10),
+        ({**PAPER, "problem_statement": "It fails"}, None),
+        ({**PAPER, "problem_statement": "It fails", "instance_id": "ann__tool-10"}, 10),
+    ],
+)
+def test_a_missing_number_of_the_pull_request_is_told_in_the_report(
+    record: dict[str, Any], number: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pair = one(tmp_path, record)
+    assert pair.pull_request.number == number
+    out = run(capsys, "check", str(tmp_path / "records.jsonl"), "--backend", "rules", "--format", "json")[1]
+    told = [
+        remark for remark in json.loads(out)["remarks"] if remark.startswith("The pull request's number is unknown")
+    ]
+    assert len(told) == (number is None)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +225,7 @@ def test_a_time_of_no_known_form_is_unknown(time: Any, tmp_path: Path) -> None:
         ({**MULTI, "resolved_issues": ["7"]}, "field resolved_issues.0: "),
         ({**MULTI, "fix_patch": "prose"}, "field fix_patch: this is no unified diff"),
         ({**MULTI, "number": "9"}, "field number: "),
+        ({**MULTI, "number": -9}, "field number: input should be greater than or equal to 1"),
         ({**SWE_BENCH, "hints_text": "half \ud800"}, "field hints_text: it holds half of a surrogate pair"),
     ],
 )

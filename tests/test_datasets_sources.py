@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import importlib.util
 import io
 import json
 import sys
 import tracemalloc
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pyarrow.parquet
 import pytest
-from command_line import command, environment
 from test_datasets_formats import CODE, LIVE, MULTI, POLYBENCH, SWE_BENCH, SWE_GYM
 
 from checker.datasets.files import InputProblem, read_files
@@ -37,7 +40,11 @@ def without_place(pair: Pair | InputProblem) -> Pair:
     return pair
 
 
-@pytest.mark.parametrize("row", [SWE_BENCH, SWE_GYM, LIVE, MULTI], ids=["SWE-bench", "SWE-Gym", "Live", "Multi"])
+@pytest.mark.parametrize(
+    "row",
+    [SWE_BENCH, SWE_GYM, LIVE, POLYBENCH, MULTI],
+    ids=["SWE-bench", "SWE-Gym", "Live", "PolyBench", "Multi"],
+)
 def test_a_row_of_parquet_is_the_same_pair_as_its_json(row: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "row.json"
     path.write_text(json.dumps(row), encoding="utf-8")
@@ -50,10 +57,11 @@ def table(folder: Path, text: str) -> str:
     return str(path)
 
 
-def test_a_row_of_csv_is_the_same_pair_as_its_json(tmp_path: Path) -> None:
-    row = {**POLYBENCH, "problem_statement": 'One,\n"two"\r\nthree ' + "x" * 200_000}
+def test_a_row_of_csv_is_the_same_pair_as_its_json_and_an_empty_field_is_null(tmp_path: Path) -> None:
+    row = {column: str(value) for column, value in POLYBENCH.items()}
+    row |= {"problem_statement": 'One,\n"two"\r\nthree ' + "x" * 200_000, "hints_text": ""}
     path = tmp_path / "row.json"
-    path.write_text(json.dumps(row), encoding="utf-8")
+    path.write_text(json.dumps({**row, "hints_text": None}), encoding="utf-8")
     text = io.StringIO()
     writer = csv.DictWriter(text, list(row))
     writer.writeheader()
@@ -68,6 +76,9 @@ def test_a_row_of_csv_is_the_same_pair_as_its_json(tmp_path: Path) -> None:
         ("instance_id,repo\n1\n", "row 1", "not as many fields as the head has columns"),
         ('instance_id,repo\n"a"b,2\n', "line 2", "it cannot be read as CSV"),
         ("a,b\n1,2\n", "row 1", "no format has its columns, a, b"),
+        ("repo,b,repo\n1,2,3\n", "data.csv", "its head names the column 'repo' twice"),
+        ("", "data.csv", "it holds no record"),
+        ("instance_id,repo\n", "data.csv", "it holds no record"),
     ],
 )
 def test_a_broken_csv_file_is_a_sentence(text: str, where: str, said: str, tmp_path: Path) -> None:
@@ -77,11 +88,80 @@ def test_a_broken_csv_file_is_a_sentence(text: str, where: str, said: str, tmp_p
     assert problem.where.endswith(where)
 
 
+def test_a_folded_csv_file_is_read_as_it_is_unfolded(tmp_path: Path) -> None:
+    text = "instance_id,repo,patch,problem_statement\nann__tool-9,ann/tool,,It fails\n"
+    plain = found(table(tmp_path, text))
+    folded = tmp_path / "data.csv.gz"
+    folded.write_bytes(gzip.compress(text.encode()))
+    assert without_place(plain[0]).request == "It fails"
+    assert found(str(folded)) == plain
+    folded.write_bytes(gzip.compress(text.encode())[:-9])
+    assert "it cannot be read (Compressed file ended" in str(found(str(folded))[-1])
+
+
+def test_a_pointer_in_place_of_the_data_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "train.parquet"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n")
+    (said,) = found(str(path))
+    assert str(said).endswith("it is a pointer of Git LFS and not the data; fetch these with git lfs pull")
+
+
+def test_a_table_without_rows_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([SWE_BENCH]).slice(0, 0), path)
+    assert [str(said) for said in found(str(path))] == [f"{path}: it holds no record"]
+
+
 def test_times_and_nulls_of_a_table_are_read(tmp_path: Path) -> None:
     row = {**SWE_BENCH, "created_at": datetime(2023, 4, 5, 6, 7, 8), "hints_text": None}  # noqa: DTZ001 - as some have it
     (pair,) = found(parquet(tmp_path, [row, {**row, "instance_id": "x", "hints_text": "said"}]))[:1]
     assert without_place(pair).pull_request.created_at is not None
     assert without_place(pair).issues[0].comments == ()
+
+
+def test_a_table_of_other_types_is_the_same_pair(tmp_path: Path) -> None:
+    """As pandas, Polars and Spark write them: nulls that are NaN, decimals, bytes, categories, nanoseconds."""
+    row = {**LIVE, "version": None}
+    plain = pyarrow.Table.from_pylist([row])
+    (expected,) = found(parquet(tmp_path, [row]))
+    opened = datetime(2023, 4, 5, 6, 7, 8, tzinfo=UTC)
+    for column, value in {
+        "pull_number": pyarrow.array([9.0]),
+        "issue_numbers": pyarrow.array([[7.0, 8.0]]),
+        "instance_id": pyarrow.array([LIVE["instance_id"]]).dictionary_encode(),
+        "repo": pyarrow.array([LIVE["repo"].encode()]),
+        "problem_statement": pyarrow.array([LIVE["problem_statement"]], pyarrow.large_string()),
+        "created_at": pyarrow.array([opened], pyarrow.timestamp("ns", "UTC")),
+        "version": pyarrow.array([float("nan")]),
+    }.items():
+        path = tmp_path / f"{column}.parquet"
+        pyarrow.parquet.write_table(plain.set_column(plain.column_names.index(column), column, value), path)
+        (pair,) = map(without_place, found(str(path)))
+        assert replace(pair, extra={}) == replace(without_place(expected), extra={}), column
+        assert json.dumps(pair.extra, allow_nan=False), column
+    decimal = plain.set_column(plain.column_names.index("version"), "version", pyarrow.array([Decimal("3.1")]))
+    pyarrow.parquet.write_table(decimal, tmp_path / "decimal.parquet")
+    (pair,) = found(str(tmp_path / "decimal.parquet"))
+    assert without_place(pair).extra["beside"]["version"] == "3.1"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pyarrow.array([1_680_674_828_123_456_789], pyarrow.timestamp("ns", "UTC")),
+        pyarrow.array([2**62], pyarrow.timestamp("us", "UTC")),
+        pyarrow.array([b"\xff\xfe"]),
+    ],
+    ids=["nanoseconds", "no year", "no text"],
+)
+def test_a_value_that_python_cannot_hold_is_a_sentence(value: pyarrow.Array, tmp_path: Path) -> None:
+    if importlib.util.find_spec("pandas") and value.type == pyarrow.timestamp("ns", "UTC"):
+        pytest.skip("with pandas nanoseconds can be held")
+    path = tmp_path / "data.parquet"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([SWE_BENCH]).append_column("x", value), path)
+    (said,) = found(str(path))
+    assert isinstance(said, InputProblem)
+    assert "it cannot be read as Parquet after row 0" in said.what
 
 
 def test_a_bad_row_is_told_with_its_number_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -157,34 +237,8 @@ def test_a_file_of_that_name_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert isinstance(found("ann/tool")[0], Pair)
 
 
-def test_rows_of_the_hub_are_read_and_a_split_must_be_named_where_there_are_several(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    datasets = pytest.importorskip("datasets", reason="the extra `hub` is not installed")
-    rows = datasets.Dataset.from_list([SWE_GYM])
-    held = {("ann/set", "test"): rows, ("ann/set", None): datasets.DatasetDict({"dev": rows, "test": rows})}
-    held["ann/one", None] = datasets.DatasetDict({"train": rows})
-    monkeypatch.setattr(datasets, "load_dataset", lambda name, split: held[name, split])
-    (pair,) = found("ann/set:test")
-    assert without_place(pair).id == "ann__tool-9"
-    assert found("ann/one") == [pair]
-    assert [str(said) for said in found("ann/set")] == [
-        "ann/set: it has several splits; name one: ann/set:dev, ann/set:test"
-    ]
-
-
 def test_without_datasets_the_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     (said,) = found("ann/no-such-set:test")
     assert "there is no such file; a data set of that name" in str(said)
     assert "pip install -c constraints.txt '.[hub]' in a checkout" in str(said)
-
-
-def test_without_a_network_a_name_is_a_sentence_without_traceback(tmp_path: Path) -> None:
-    pytest.importorskip("datasets", reason="the extra `hub` is not installed")
-    offline = environment(HF_HOME=str(tmp_path), HF_ENDPOINT="http://127.0.0.1:9", HF_HUB_OFFLINE="1")
-    done = command("check", "ann/no-such-set:test", env=offline)
-    assert done.returncode == 2
-    last = done.stderr.decode().splitlines()[-1]
-    assert last.startswith("paichecker: ann/no-such-set:test: there is no such file, and as a data set of the Hugging")
-    assert b"Traceback" not in done.stderr

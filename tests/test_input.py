@@ -219,6 +219,7 @@ def full_pair() -> Pair:
         as_of=at,
         unread=(Artifact.PR_REVIEWS,),
         partial=(Artifact.PR_COMMITS, Artifact.ISSUE_TIMELINE),
+        remarks=("When it was opened is unknown.",),
         extra={"x": [1, {"y": None}], "z": "ü"},
     )
 

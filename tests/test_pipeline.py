@@ -103,6 +103,16 @@ async def test_a_pair_without_label_clue_or_doubt_is_aligned() -> None:
     assert report.undetermined == ()
 
 
+@pytest.mark.parametrize("field", ["code_patch", "test_patch"])
+async def test_a_patch_that_breaks_off_leaves_a_pair_without_label_undetermined_and_not_aligned(field: str) -> None:
+    pair = load_pair("aligned")
+    broken = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,5 +1,5 @@\n-x\n+y\n"
+    pair = replace(pair, pull_request=replace(pair.pull_request, **{field: broken}))
+    report = await run(pair, ScriptedModel(script()))
+    assert report.verdict is Verdict.UNDETERMINED
+    assert any("is no unified diff and was not read" in remark for remark in report.remarks)
+
+
 async def test_rules_say_nothing_found_and_never_aligned() -> None:
     report = await check(load_pair("aligned"), RulesBackend())
     assert (report.verdict, report.backend) == (Verdict.NOTHING_FOUND, "rules")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +48,52 @@ def harness_logs(folder: Path) -> None:
         put(folder / identity / "run_instance.log", "")
 
 
+def live_output(folder: Path) -> None:
+    """What SWE-bench-Live's evaluation writes into its output folder."""
+    done = {"submitted": 3, "submitted_ids": [A, B, C], "success_ids": [A, B], "failure_ids": [C], "error_ids": []}
+    put(folder / "results.json", done)
+    live_reports(folder)
+
+
+def live_reports(folder: Path) -> None:
+    for identity in (A, B, C):
+        body = {"instance_id": identity, "resolved": identity != C, "PASS_TO_PASS": {"success": [], "failure": []}}
+        put(folder / identity / "report.json", body)
+        put(folder / identity / "status.json", {"test": "pass"})
+
+
+def poly_submission(folder: Path) -> None:
+    poly_harness(folder / "logs")
+    put(folder / "all_preds.jsonl", "")
+    put(folder / "trajs" / f"{A}.json", "{}")
+
+
+def poly_harness(folder: Path) -> None:
+    for identity in (A, B, C):
+        body = {"instance_id": identity, "generation": True, "resolved": identity != C, "passed_tests": []}
+        put(folder / f"{identity}_result.json", body)
+        put(folder / f"{identity}_metrics.json", {"instance_id": identity, "node_retrieval_metrics": None})
+
+
+def multi_submission(folder: Path) -> None:
+    run = {"total_instances": 3, "submitted_ids": [A, B, C], "resolved": [A, B], "unresolved_ids": [C]}
+    put(folder / "results" / "results.json", run)
+    put(folder / "logs" / "astropy" / "astropy" / "evals" / "pr-12907" / "report.json", {"valid": True})
+
+
 @pytest.mark.parametrize(
     ("write", "recorded"),
-    [(listed, None), (detailed, {A, B, C}), (reported, {A, B, C}), (harness_logs, {A, B, C})],
+    [
+        (listed, None),
+        (detailed, {A, B, C}),
+        (reported, {A, B, C}),
+        (harness_logs, {A, B, C}),
+        (live_output, {A, B, C}),
+        (live_reports, {A, B, C}),
+        (poly_submission, {A, B, C}),
+        (poly_harness, {A, B, C}),
+        (multi_submission, {A, B, C}),
+    ],
 )
 @pytest.mark.parametrize("start", ["", "evaluation", "evaluation/verified", "evaluation/verified/20250101_agent"])
 def test_each_layout_gives_the_same_wherever_one_starts_to_read(
@@ -84,6 +128,35 @@ def test_run_reports_of_the_harness_are_read_from_files_and_folders(tmp_path: Pa
     assert read_experiments([file]).submissions == (one,)
 
 
+def test_ids_of_multi_swe_benchs_harness_are_those_of_its_data_set(tmp_path: Path) -> None:
+    run = {"resolved_ids": ["fmtlib/fmt:pr-1171"], "submitted_ids": ["fmtlib/fmt:pr-1171", "nlohmann/json:pr-18"]}
+    (one,) = read_experiments([put(tmp_path / "final_report.json", run)]).submissions
+    assert one.resolved == {"fmtlib__fmt-1171"}
+    assert one.recorded == {"fmtlib__fmt-1171", "nlohmann__json-18"}
+
+
+def test_what_is_read_passes_by_place_after_place(tmp_path: Path) -> None:
+    listed(tmp_path / "one")
+    reported(tmp_path / "two")
+    seen: list[str] = []
+
+    def each(places: Sequence[Path]) -> Iterator[Path]:
+        for place in places:
+            seen.append(f"{place.name} of {len(places)}")
+            yield place
+
+    assert len(read_experiments([tmp_path], each).submissions) == 2
+    assert seen == ["one of 2", "two of 2"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_without_permission_is_a_sentence(tmp_path: Path) -> None:
+    listed(tmp_path / "agent")
+    (tmp_path / "agent").chmod(0)
+    with pytest.raises(EvaluationInputError, match=r"agent/.*: it cannot be read \(Permission denied\)"):
+        read_experiments([tmp_path])
+
+
 def test_folders_without_results_are_told(tmp_path: Path) -> None:
     listed(tmp_path / "agent")
     put(tmp_path / "empty" / "README.md", "to come")
@@ -112,7 +185,11 @@ def test_several_splits_at_once_are_refused(tmp_path: Path) -> None:
     [
         ("results/results.json", "{", "results.json: it is no JSON; mend it or take it away"),
         ("results/results.json", [], "results.json: it is no JSON object"),
-        ("results/results.json", {"success": True}, "it names no solved instances (field resolved or resolved_ids)"),
+        (
+            "results/results.json",
+            {"success": True},
+            "it names no solved instances (field resolved or resolved_ids or success_ids)",
+        ),
         ("results/results.json", {"resolved": 396}, "its field resolved is no list of ids"),
         ("results/results.json", {"resolved": [1]}, "its field resolved is no list of ids"),
         ("results.json", {"resolved_ids": [], "submitted_ids": 3}, "its field submitted_ids is no list of ids"),

@@ -7,6 +7,7 @@ from typing import Any
 
 BESIDE = "beside"
 """The key of `Pair.extra` under which `checker.datasets.paper.write_record` finds what to write beside."""
+NO_NUMBER = "The pull request's number is unknown: the record names none, and its id is not owner__name-NUMBER."
 _LONGEST = 200
 
 

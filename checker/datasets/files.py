@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -18,10 +18,12 @@ from checker.datasets.columns import instance
 from checker.datasets.problem import InputProblem as InputProblem
 from checker.datasets.sources import records
 from checker.pair import SCHEMA, Pair, pair_id, read_pair
+from checker.taxonomy import Artifact
 
 _MEGABYTE = 1_000_000
-# Three times the largest of 1,376 real patches; reading a hostile one takes about as long as a person waits.
-LARGEST_PATCH = 5 * _MEGABYTE
+# For each patch, and for all other texts together. Three times the largest of 1,376 real patches; reading a hostile
+# one takes about as long as a person waits.
+LARGEST_TEXT = 5 * _MEGABYTE
 _LONGEST_ID = 200
 _MOST_COLUMNS = 12
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -166,14 +168,23 @@ def _checked(where: str, pair: Pair, known: Format) -> Pair | InputProblem:
         return InputProblem(where, f"field {known.id}: 1 to {_LONGEST_ID} characters were expected")
     pr = pair.pull_request
     for patch, field in ((pr.code_patch, known.code_patch), (pr.test_patch, known.test_patch)):
-        if len(patch) > LARGEST_PATCH:
-            size = f"{len(patch) / _MEGABYTE:.1f} MB"
-            largest = f"{LARGEST_PATCH / _MEGABYTE:.0f} MB"
-            return InputProblem(where, f"field {field}: {size} are more than the {largest} a patch may have")
-        parsed = patches.parse(patch)
-        if parsed.unparsed and not parsed.files:
-            return InputProblem(where, f"field {field}: this is no unified diff ({_short(parsed.unparsed[0])})")
+        if len(patch) > LARGEST_TEXT:
+            return InputProblem(where, f"field {field}: {_more_than_fits(len(patch))} a patch may have")
+        if patch.strip() and not patches.has_header(patch):
+            begun = _short(patch.strip().splitlines()[0])
+            return InputProblem(where, f"field {field}: this is no unified diff ({begun})")
+    # Of a copy: a pair keeps its texts once they were asked for, and could then be sent to no other process.
+    texts = replace(pair).texts.values()
+    said = [text for text in texts if text.artifact not in (Artifact.CODE_PATCH, Artifact.TEST_PATCH)]
+    size = sum(len(text.body) for text in said)
+    if size > LARGEST_TEXT:
+        longest = max(said, key=lambda text: len(text.body)).artifact.words
+        return InputProblem(where, f"its texts, {longest} most: {_more_than_fits(size)} they may have together")
     return pair
+
+
+def _more_than_fits(size: int) -> str:
+    return f"{size / _MEGABYTE:.1f} MB are more than the {LARGEST_TEXT / _MEGABYTE:.0f} MB"
 
 
 def _fields(error: ValidationError) -> str:

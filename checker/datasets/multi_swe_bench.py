@@ -47,7 +47,7 @@ class _Row(BaseModel):
 
     org: _Name
     repo: _Name
-    number: int
+    number: Annotated[int, Field(ge=1)]
     title: str | None = None
     body: str | None = None
     base: _Base = _Base()

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from checker import patches
-from checker.datasets.columns import BESIDE, instance
+from checker.datasets.columns import BESIDE, NO_NUMBER, instance
 from checker.pair import ChangedFile, Comment, Commit, Issue, Pair, PullRequest, Related
 from checker.patches import Side, side_of
 from checker.taxonomy import Artifact
@@ -160,6 +160,7 @@ def read_record(record: Mapping[str, Any]) -> Pair:
         issues=_issues(row),
         unread=(*_artifacts(row.missing), Artifact.MERGE_REFERENCES),
         partial=_artifacts(row.partial),
+        remarks=() if number else (NO_NUMBER,),
         extra={BESIDE: {key: value for key, value in record.items() if key not in FIELDS and key != "instance_id"}},
     )
     written = _render(pair)

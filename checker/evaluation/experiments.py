@@ -1,22 +1,31 @@
-"""Which pairs each agent solved, from results of SWE-bench experiments in the layouts in which they are published.
+"""Which pairs each agent solved, from results of experiments in the layouts in which they are published.
 
-The layouts are those of the repository SWE-bench/experiments and of the harness of SWE-bench (docs/studies.md).
+The layouts are those of the repositories SWE-bench/experiments, multi-swe-bench/experiments and SWE-PolyBench, and of
+the harnesses of SWE-bench, SWE-bench-Live, SWE-PolyBench and Multi-SWE-bench (docs/studies.md).
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from checker.evaluation.labels import EvaluationInputError, file_text
+from checker.pair import pair_id
 
-_LISTS = ("resolved", "resolved_ids")
+_LISTS = ("resolved", "resolved_ids", "success_ids")
 _DETAILS = "per_instance_details.json"
-_REPORT = "report.json"
+# One for each instance: of a submission with its logs, of a harness's own folder. SWE-PolyBench names the file by the
+# instance, whose id ends in a number.
+_REPORTS = ("logs/*/report.json", "*/report.json", "logs/*_result.json", "*__*-*[0-9]_result.json")
+_MULTI_SWE_BENCH = re.compile(r"(?P<repository>[^/:]+/[^/:]+):pr-(?P<number>[0-9]{1,18})")
+
+Places = Callable[[Sequence[Path]], Iterable[Path]]
+"""Passes on the places of submissions while they are read, for instance to show how far this has come."""
 
 
 @dataclass(frozen=True)
@@ -36,24 +45,20 @@ class Experiments:
     without_results: tuple[str, ...] = ()
 
 
-def read_experiments(paths: Sequence[Path]) -> Experiments:
+def read_experiments(paths: Sequence[Path], each: Places = iter) -> Experiments:
     """All submissions below the folders, or in files that are run reports. Raises EvaluationInputError.
 
     A folder is a submission, a folder of submissions, or the whole repository if this holds one split: a pair that a
     split does not hold would count as unsolved by its submissions.
     """
-    found: list[tuple[Path, Submission]] = []
     empty: list[str] = []
-    for path in paths:
-        here = list(_submissions(path, empty))
-        if not here:
-            raise EvaluationInputError(
-                f"{path}: no results of a submission are in it (results/results.json, {_DETAILS}, report.json of each "
-                "instance, or run reports with resolved_ids)"
-            )
-        found += here
-    places = Counter(place.resolve() for place, _ in found)
-    if twice := next((place for place, times in places.items() if times > 1), None):
+    try:
+        places = [place for path in paths for place in _places(path, empty)]
+        found = [(place, _submission(place)) for place in each(places)]
+    except OSError as error:
+        raise EvaluationInputError(f"{error.filename}: it cannot be read ({error.strerror})") from None
+    times = Counter(place.resolve() for place in places)
+    if twice := next((place for place, count in times.items() if count > 1), None):
         raise EvaluationInputError(f"{twice}: it is named twice")
     names = Counter(one.name for _, one in found)
     unique = [_under(place, one) if names[one.name] > 1 else one for place, one in found]
@@ -64,34 +69,36 @@ def _under(place: Path, one: Submission) -> Submission:
     return replace(one, name=f"{place.resolve().parent.name}/{one.name}")
 
 
-def _submissions(path: Path, empty: list[str]) -> Iterator[tuple[Path, Submission]]:
-    if path.is_file():
-        yield path, _run_report(path, path.stem, _json(path))
-        return
-    own = _submission(path)
-    if own is not None:
-        yield path, own
-        return
-    folders = _folders(_the_split(path))
-    for folder in folders:
-        one = _submission(folder)
-        if one is None:
-            empty.append(folder.name)
+def _places(path: Path, empty: list[str]) -> list[Path]:
+    """The folders and files below a path each of which is one submission; notes the folders that are none."""
+    if path.is_file() or _results(path):
+        return [path]
+    found = []
+    for folder in _folders(_the_split(path)):
+        if _results(folder):
+            found.append(folder)
         else:
-            yield folder, one
-    for file in sorted(path.glob("*.json")):
-        data = _parsed(file)
-        if isinstance(data, Mapping) and any(name in data for name in _LISTS):
-            yield file, _run_report(file, file.stem, data)
+            empty.append(folder.name)
+    found += [file for file in sorted(path.glob("*.json")) if _is_run_report(_parsed(file))]
+    if not found:
+        raise EvaluationInputError(
+            f"{path}: no results of a submission are in it (results/results.json, {_DETAILS}, report.json or "
+            "_result.json of each instance, or run reports with resolved_ids)"
+        )
+    return found
+
+
+def _is_run_report(data: Any) -> bool:
+    return isinstance(data, Mapping) and any(name in data for name in _LISTS)
 
 
 def _the_split(path: Path) -> Path:
     """The folder that holds the submissions: this one, or the one split that the repository holds."""
     path = path / "evaluation" if (path / "evaluation").is_dir() else path
     folders = _folders(path)
-    if any(map(_is_submission, folders)):
+    if any(map(_results, folders)):
         return path
-    splits = [folder for folder in folders if any(map(_is_submission, _folders(folder)))]
+    splits = [folder for folder in folders if any(map(_results, _folders(folder)))]
     if len(splits) > 1:
         raise EvaluationInputError(
             f"{path}: it holds several splits ({', '.join(split.name for split in splits)}); name the folder of one, "
@@ -101,42 +108,31 @@ def _the_split(path: Path) -> Path:
 
 
 def _folders(path: Path) -> list[Path]:
-    try:
-        return sorted(entry for entry in path.iterdir() if entry.is_dir() and not entry.name.startswith("."))
-    except OSError as error:
-        raise EvaluationInputError(f"{path}: it cannot be read ({error.strerror})") from None
+    return sorted(entry for entry in path.iterdir() if entry.is_dir() and not entry.name.startswith("."))
 
 
-def _results_file(folder: Path) -> Path | None:
-    places = (folder / "results" / "results.json", folder / _DETAILS, folder / "results.json")
-    return next((place for place in places if place.is_file()), None)
+def _results(folder: Path) -> list[Path]:
+    """The files of the first of the layouts that a folder has; none where it is no submission."""
+    for file in (folder / "results" / "results.json", folder / _DETAILS, folder / "results.json"):
+        if file.is_file():
+            return [file]
+    return next((found for pattern in _REPORTS if (found := sorted(folder.glob(pattern)))), [])
 
 
-def _reports(folder: Path) -> list[Path]:
-    """One report for each instance, in the submission's `logs` or, as the harness writes them, in the folder itself."""
-    return sorted(folder.glob(f"logs/*/{_REPORT}")) or sorted(folder.glob(f"*/{_REPORT}"))
-
-
-def _is_submission(folder: Path) -> bool:
-    return _results_file(folder) is not None or bool(_reports(folder))
-
-
-def _submission(folder: Path) -> Submission | None:
-    """The first of the layouts that the folder has."""
-    file = _results_file(folder)
-    name = folder.resolve().name
-    if file is None:
-        reports = _reports(folder)
-        return _from_outcomes(name, [(path, _json(path)) for path in reports]) if reports else None
-    data = _json(file)
-    return _from_outcomes(name, [(file, data)]) if file.name == _DETAILS else _run_report(file, name, data)
+def _submission(place: Path) -> Submission:
+    if place.is_file():
+        return _run_report(place, place.stem, _json(place))
+    name, files = place.resolve().name, _results(place)
+    if files[0].name == "results.json":
+        return _run_report(files[0], name, _json(files[0]))
+    return _from_outcomes(name, ((file, _json(file)) for file in files))
 
 
 def _run_report(path: Path, name: str, data: Mapping[str, Any]) -> Submission:
     """From lists of ids. An id that a list names twice counts once."""
     field = next((field for field in _LISTS if field in data), None)
     if field is None:
-        raise EvaluationInputError(f"{path}: it names no solved instances (field resolved or resolved_ids)")
+        raise EvaluationInputError(f"{path}: it names no solved instances (field {' or '.join(_LISTS)})")
     submitted = data.get("submitted_ids")
     recorded = frozenset(_ids(path, "submitted_ids", submitted)) if submitted is not None else None
     return Submission(name, frozenset(_ids(path, field, data[field])), recorded)
@@ -145,14 +141,21 @@ def _run_report(path: Path, name: str, data: Mapping[str, Any]) -> Submission:
 def _ids(path: Path, field: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise EvaluationInputError(f"{path}: its field {field} is no list of ids")
-    return value
+    return [_id(one) for one in value]
 
 
-def _from_outcomes(name: str, files: Sequence[tuple[Path, Mapping[str, Any]]]) -> Submission:
-    """From objects that give each instance its outcome: `{id: {"resolved": true, ...}}`."""
+def _id(name: str) -> str:
+    """An id as the data sets have it. Multi-SWE-bench's own harness calls a pair `org/repo:pr-7` in its reports."""
+    match = _MULTI_SWE_BENCH.fullmatch(name)
+    return pair_id(match["repository"], int(match["number"])) if match else name
+
+
+def _from_outcomes(name: str, files: Iterable[tuple[Path, Mapping[str, Any]]]) -> Submission:
+    """From objects that give each instance its outcome: `{id: {"resolved": true, ...}}`, or one with `instance_id`."""
     outcomes: dict[str, bool] = {}
     for path, data in files:
-        for identity, outcome in data.items():
+        own = data.get("instance_id")
+        for identity, outcome in ({own: data} if isinstance(own, str) else data).items():
             solved = outcome.get("resolved") if isinstance(outcome, Mapping) else None
             if not isinstance(solved, bool):
                 raise EvaluationInputError(f"{path}: it does not say whether {identity!r} is resolved (true or false)")

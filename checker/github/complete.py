@@ -65,6 +65,8 @@ def fill(pair: Pair, live: Pair) -> Pair:
         as_of=pair.as_of or live.as_of,
         unread=tuple(artifact for artifact in pair.unread if artifact not in taken),
         partial=tuple(artifact for artifact in Artifact if artifact in now_partial),
+        # They tell what a record gave unreadably: a time, or the number, both of which are known now.
+        remarks=(),
     )
 
 
