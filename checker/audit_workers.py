@@ -11,6 +11,7 @@ import asyncio
 import gc
 import multiprocessing
 import os
+import pickle
 import queue
 import signal
 import sys
@@ -105,13 +106,14 @@ class _Processes:
     """The processes under way, with a queue of pairs to them and one of rows from them."""
 
     def __init__(self, work: Work, account: Account, shares: list[int]) -> None:
-        self._todo: multiprocessing.Queue[Pair | None] = _START.Queue(maxsize=2 * len(shares))
+        self._todo: multiprocessing.Queue[bytes | None] = _START.Queue(maxsize=2 * len(shares))
         self._done: multiprocessing.Queue[tuple[Mapping[str, Any], bool] | bool] = _START.Queue()
         figures = (account.figures, account.lock)
         self._all = [
             _START.Process(target=_serve, args=(work, figures, share, self._todo, self._done), daemon=True)
             for share in shares
         ]
+        self._fed = False
 
     def run(self, pairs: Iterator[Pair], take: Take) -> bool:
         # What is loaded by now stays: not looked through again by each process, and shared by all (gc.freeze).
@@ -130,10 +132,14 @@ class _Processes:
                 process.join()
 
     def _feed(self, pairs: Iterator[Pair]) -> None:
-        for pair in pairs:
-            self._todo.put(pair)
-        for _ in self._all:
-            self._todo.put(None)
+        try:
+            for pair in pairs:
+                # Pickled here: the queue does it in a thread of its own, and loses what cannot be.
+                self._todo.put(pickle.dumps(pair))
+            self._fed = True
+        finally:
+            for _ in self._all:
+                self._todo.put(None)
 
     def _receive(self, take: Take) -> bool:
         ended: list[bool] = []
@@ -147,6 +153,8 @@ class _Processes:
                 ended.append(said)
             else:
                 take(*said)
+        if all(ended) and not self._fed:
+            raise UsageError("an error of PAIChecker itself, told above, ended the reading of the source")
         return all(ended)
 
     def _require_life(self) -> None:
@@ -169,7 +177,8 @@ def _serve(work: Work, figures: Any, jobs: int, todo: Any, done: Any) -> None:
             spending.write(line.encode())
 
         account = Account(work.allowance(), prices_of(checker), keep, *figures)
-        finished = _alone(checker, account, iter(todo.get, None), jobs, lambda *said: done.put(said))
+        pairs = map(pickle.loads, iter(todo.get, None))
+        finished = _alone(checker, account, pairs, jobs, lambda *said: done.put(said))
     done.put(finished)
 
 

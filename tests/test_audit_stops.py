@@ -20,7 +20,8 @@ from fakes import load_pair
 from test_audit import RESULTS, SPENDING, Model, rows
 from test_resume import PATIENCE, PROJECT, wait_until
 
-from checker import audit_workers
+from checker import audit_command, audit_workers
+from checker.cli import main
 from checker.pair import write_pair
 
 PAIRS, KILLS = 60, 5
@@ -145,3 +146,21 @@ def test_a_slot_hardly_waits(start: Start, folder: Path) -> None:
     one_after_another = 0.15 * sum(used["calls"] for row in rows(folder) for used in row["usage"])
     assert len(rows(folder)) == PAIRS
     assert time.monotonic() - begun < one_after_another
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_an_error_of_ours_while_the_source_is_read_does_not_leave_the_processes_waiting(
+    folder: Path, server: MessagesServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def pairs(_: object) -> Iterator[object]:
+        yield load_pair("aligned")
+        yield replace(load_pair("aligned"), id="a__b-2", extra={"unpicklable": lambda: None})
+
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
+    monkeypatch.setattr(audit_command, "read_files", pairs)
+    monkeypatch.setattr(audit_command, "read_ids", lambda _: [(load_pair("aligned").id, None), ("a__b-2", None)])
+    with pytest.raises(SystemExit, match="2"):
+        main(["audit", "somewhere.jsonl", "-o", str(folder), "--jobs", "64"])
+    assert "ended the reading of the source" in capsys.readouterr().err
+    assert [row["id"] for row in rows(folder)] == [load_pair("aligned").id]
