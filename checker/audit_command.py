@@ -16,6 +16,7 @@ from checker.agents import ModelBackend
 from checker.audit_folder import FAILURES, PARQUET, RESULTS, SPENDING, AuditFolder, AuditFolderError
 from checker.audit_summary import Tally, Unfinished, dollars_said, summary
 from checker.audit_workers import Work, prices_of, run, shared_account
+from checker.backbones import described, read_backbones
 from checker.backends import UsageError
 from checker.console import add_backend_options, positive_amount, positive_int, progress_bar, put_out, say, tell
 from checker.datasets.files import InputProblem, read_files, read_ids
@@ -146,6 +147,7 @@ def _settings(checker: Checker, options: argparse.Namespace) -> dict[str, Any]:
         "source": str(path.resolve()) if path.exists() else options.source,
         "backend": checker.name,
         "models": sorted(options.model),
+        "backbones": described(options.panel, options.samples, read_backbones(options.backbones)),
         "method": options.method,
         "without": options.without,
         "shortcuts": not options.no_shortcuts,

@@ -351,6 +351,47 @@ def test_a_panel_audits_as_one_checker(audit: Command, folder: Path, server: Mes
     assert sum(row["tokens"] for row in rows(folder)) == 15 * len(server.received)
 
 
+def test_a_backbones_address_is_kept_without_secrets_and_another_is_refused(
+    audit: Command, folder: Path, server: MessagesServer, tmp_path: Path
+) -> None:
+    file, panel = tmp_path / "backbones.toml", ("--panel", "a,b,claude-haiku-5-5", "--sample", "1")
+
+    def again(address: str, model: str = "m") -> tuple[int, str]:
+        file.write_text(f'[a]\nmodel = "{model}"\nbase_url = "{address}"\n[b]\nmodel = "n"\nbase_url = "{server.url}"')
+        status, _, err = audit(*panel, "--backbones", str(file))
+        return status, err
+
+    address = server.url.replace("//", "//ann:secret@")
+    assert again(f"{address}/?token=secret") == (0, "")
+    settings = (folder / "audit.json").read_text()
+    assert "secret" not in settings
+    assert json.loads(settings)["backbones"] == {
+        "a": {"model": "m", "address": server.url, "models": {}},
+        "b": {"model": "n", "address": server.url, "models": {}},
+    }
+    asked = len(server.received)
+    status, err = again("http://ann:secret@elsewhere.example")
+    assert status == 2
+    assert "secret" not in err
+    assert (
+        f"it was begun with a (m at {server.url}); b (n at {server.url}), "
+        f"not with a (m at http://elsewhere.example); b (n at {server.url}); go on with the former"
+    ) in err
+    assert "not with a (other at" in again(server.url, "other")[1]
+    assert again(server.url) == (0, "")
+    assert len(server.received) == asked
+
+
+def test_the_usual_address_may_change_and_what_is_finished_stays(
+    audit: Command, server: MessagesServer, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit()
+    with MessagesServer(model) as elsewhere:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", elsewhere.url)
+        assert audit()[0] == 0
+        assert elsewhere.received == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
