@@ -146,6 +146,9 @@ def _not_read(report: Report) -> Iterator[str]:
 
 def _cost(report: Report) -> Iterator[str]:
     are_several = len({usage.model for usage in report.usage}) > 1
+    if any(usage.is_uncounted for usage in report.usage):
+        yield from (f"{usage.role.words}: {_calls(usage.calls)}, tokens and price unknown" for usage in report.usage)
+        return
     for usage in report.usage:
         who = f"{usage.role.words}, {one_line(usage.model)}" if are_several else usage.role.words
         yield f"{who}: {_tokens(usage)}, {_dollars(usage.dollars)}"
