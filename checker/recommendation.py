@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from checker.evidence import Evidence
+from checker.literal_wording import expected_wording
+from checker.literals import Wording
 from checker.pair import Pair
 from checker.report import Confidence, Finding, Report, SignalKind, Verdict
 from checker.taxonomy import Artifact, Label
@@ -24,6 +26,11 @@ _WRONG = {
     Label.DP: "the reference solution is itself defective or incomplete",
     Label.FP: "only what an earlier solution left is to be solved",
     Label.OTHERS: "the solution does not answer the statement",
+}
+_EXPECTED = {
+    "exact": "The exact wording expected",
+    "placeholders": "The wording expected, with placeholders for what varies",
+    "pattern": "The wording expected, as the regular expression that it must match",
 }
 
 
@@ -72,7 +79,7 @@ def _repair(pair: Pair, report: Report) -> Recommendation:
     named = " and ".join(dict.fromkeys(str(finding.label) for finding in report.findings))
     if not (pair.was_read(Artifact.ISSUE_DESCRIPTION) and pair.request.strip()):
         return Recommendation(Action.LOOK, f"{named} could be mended, but the statement to amend was not read.")
-    additions = {finding: list(_additions(finding, report)) for finding in report.findings}
+    additions = {finding: list(_additions(finding, pair, report)) for finding in report.findings}
     bare = next((finding for finding, added in additions.items() if not added), None)
     if bare is not None:
         return Recommendation(Action.LOOK, f"{bare.label} could be mended, but {_lacking(bare, report)}.")
@@ -89,11 +96,11 @@ def _lacking(finding: Finding, report: Report) -> str:
     return "the evidence holds no wording to add"
 
 
-def _additions(finding: Finding, report: Report) -> Iterator[str]:
+def _additions(finding: Finding, pair: Pair, report: Report) -> Iterator[str]:
     """What a finding adds: a model's own wording, the literal that tests assert, words of the discussion."""
-    literals = list(_literals(finding, report))
+    literals = list(_literals(finding, pair, report))
     if literals:
-        yield from (f"- The exact wording expected: “{literal}”" for literal in literals)
+        yield from (f"- {_EXPECTED[wording.kind]}: “{wording.text}”" for wording in literals)
     elif finding.repair.strip() and _is_wording(finding, report):
         yield f"- {' '.join(finding.repair.split())}"
     said = [one for one in finding.evidence if finding.label is Label.IS and one.artifact is Artifact.ISSUE_DISCUSSION]
@@ -118,8 +125,8 @@ def _is_wording(finding: Finding, report: Report) -> bool:
     return any(used.role is finding.by for used in report.usage)
 
 
-def _literals(finding: Finding, report: Report) -> Iterator[str]:
+def _literals(finding: Finding, pair: Pair, report: Report) -> Iterator[Wording]:
     shown = {evidence.quote for evidence in finding.evidence}
     for signal in report.signals:
         if finding.label is Label.UL and signal.kind is SignalKind.UNSPECIFIED_LITERAL and signal.quote in shown:
-            yield signal.detail["text"]
+            yield expected_wording(pair, signal)

@@ -11,7 +11,7 @@ from fakes import load_pair
 from checker.evidence import Evidence
 from checker.pair import Pair
 from checker.pipeline import check
-from checker.recommendation import Action, recommend
+from checker.recommendation import ADDED, Action, recommend
 from checker.report import Confidence, Finding, Report, RoleUsage, Signal, SignalKind, Verdict
 from checker.rules import RulesBackend
 from checker.taxonomy import Artifact, Label, Role, Scenario
@@ -108,6 +108,39 @@ def test_rules_literals_stand_in_the_amended_statement_word_for_word() -> None:
     advice = recommend(pair, literal)
     assert advice.statement is not None
     assert advice.statement.endswith("- The exact wording expected: “Field path has an unbalanced bracket”\n")
+
+
+@pytest.mark.parametrize(
+    ("asserted", "added", "repair"),
+    [
+        (
+            '    assert str(error) == "no index 3 for ABBR"',
+            "- The wording expected, with placeholders for what varies: “no index {index} for {key}”",
+            "“no index {index} for {key}”",
+        ),
+        (
+            '    with pytest.raises(ValueError, match="no index .* for ABBR"):',
+            "- The wording expected, as the regular expression that it must match: “no index .* for ABBR”",
+            "the pattern “no index .* for ABBR”",
+        ),
+    ],
+)
+def test_of_a_message_that_is_filled_in_the_whole_wording_is_added(asserted: str, added: str, repair: str) -> None:
+    def patch(path: str, line: str) -> str:
+        return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,0 +1,1 @@\n+{line}\n"
+
+    pair = load_pair("scope-creep-and-literal")
+    code, test = (
+        patch("a.py", '    raise ValueError(f"no index {index} for {key}")'),
+        patch("tests/test_a.py", asserted),
+    )
+    pair = replace(pair, pull_request=replace(pair.pull_request, code_patch=code, test_patch=test))
+    found = asyncio.run(check(pair, RulesBackend()))
+    (literal,) = (f for f in found.findings if f.label is Label.UL)
+    assert literal.repair == f"State the expected wording in the issue: {repair}."
+    advice = recommend(pair, replace(found, findings=(literal,)))
+    assert advice.statement is not None
+    assert advice.statement.endswith(f"{ADDED}\n\n{added}\n")
 
 
 @pytest.mark.parametrize("gap", ["unread", "partial"])
