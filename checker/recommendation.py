@@ -7,11 +7,12 @@ is wrong with the pull request itself (SC, DP, FP, Others) no wording mends. `do
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from checker.evidence import Evidence
+from checker.links.prose import visible
 from checker.literal_wording import expected_wording
 from checker.literals import Wording
 from checker.pair import Pair
@@ -20,7 +21,16 @@ from checker.taxonomy import Artifact, Label
 
 REPAIRABLE = frozenset({Label.IS, Label.UL})
 ADDED = "Added to this statement from the discussion and the tests:"
+# Where a sentence, a paragraph, a list's item, or a block of code ends.
+_BORDER = re.compile(r"[.!?][)\"'*_`]*\s+|\n\s*\n|\n(?=[ \t]*(?:[-*#>|]|\d+[.)]|```))")
+_REACH = 600
+_LABEL = f"(?:{'|'.join(Label)})"
 _QUESTION = re.compile(r"[^.!?\n]*\?")
+# What `checker.verdict` says of each text that was not, or not wholly, read.
+_GAP = re.compile(
+    rf"(?P<labels>{_LABEL}(?: and {_LABEL})*) cannot be ruled out: "
+    r"(?P<what>.+) \((?P<how>not read|read only in part)\)\."
+)
 _WRONG = {
     Label.SC: "the solution and its tests hold work that the statement does not ask for",
     Label.DP: "the reference solution is itself defective or incomplete",
@@ -57,12 +67,27 @@ def recommend(pair: Pair, report: Report) -> Recommendation:
     if report.verdict is Verdict.MISALIGNED:
         return _misaligned(pair, report)
     if report.verdict is Verdict.UNDETERMINED:
-        return Recommendation(Action.LOOK, " ".join(report.undetermined) or "It could not be determined.")
+        return Recommendation(Action.LOOK, _open(report.undetermined) or "It could not be determined.")
     if not pair.issues:
         return Recommendation(Action.LOOK, "It names no issue, so there is nothing that the solution could answer.")
     if report.verdict is Verdict.ALIGNED:
         return Recommendation(Action.KEEP, "A model read everything that a label lives from, and none stands.")
     return Recommendation(Action.KEEP, "Rules found nothing; they see no intent, so a model may still find a label.")
+
+
+def _open(doubts: Sequence[str]) -> str:
+    """The doubts, those about what was not read in one sentence."""
+    gaps = [gap for doubt in doubts if (gap := _GAP.fullmatch(doubt))]
+    others = [doubt for doubt in doubts if not _GAP.fullmatch(doubt)]
+    return " ".join([*([_gaps(gaps)] if gaps else []), *others])
+
+
+def _gaps(gaps: Sequence[re.Match[str]]) -> str:
+    named = {label for gap in gaps for label in gap["labels"].split(" and ")}
+    *labels, last = [label.value for label in Label if label in named]
+    parts = {how: [gap["what"] for gap in gaps if gap["how"] == how] for how in ("not read", "read only in part")}
+    told = "; ".join(f"{how}: {', '.join(what)}" for how, what in parts.items() if what)
+    return f"{', '.join(labels)}{' and ' * bool(labels)}{last} cannot be ruled out; {told}."
 
 
 def _misaligned(pair: Pair, report: Report) -> Recommendation:
@@ -108,8 +133,23 @@ def _additions(finding: Finding, pair: Pair, report: Report) -> Iterator[str]:
         return
     for evidence in said:
         by = f"@{evidence.author}" if evidence.author else "The discussion"
-        quoted = "\n".join(f"  > {line}" for line in evidence.quote.strip().splitlines())
+        quoted = "\n".join(f"  > {line}" for line in _whole(evidence, pair).splitlines())
         yield f"- {by}:\n{quoted}"
+
+
+def _whole(evidence: Evidence, pair: Pair) -> str:
+    """The quote with the rest of the sentences in which it begins and ends; where they are too long, that is marked."""
+    quote, text = evidence.quote.strip(), pair.texts.get(evidence.source)
+    body = visible(text.body) if text is not None else quote
+    at = body.find(quote)
+    if at < 0:
+        return quote
+    first, last = max(0, at - _REACH), at + len(quote) + _REACH
+    begins = [border.end() for border in _BORDER.finditer(body, first, at)] or [0] * (first == 0)
+    end = _BORDER.search(body, at + len(quote) - 1, last)
+    ends = end.end() if end else len(body) if last >= len(body) else None
+    before, after = body[begins[-1] : at] if begins else "[…] ", body[at + len(quote) : ends] if ends else " […]"
+    return f"{before}{quote}{after}".strip()
 
 
 def _is_request(evidence: Evidence, report: Report) -> bool:

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from checker.case import Case
-from checker.evidence import Evidence, Quote, prove
+from checker.evidence import Evidence, Quote, prove, quotable
 from checker.literal_wording import expected_wording
 from checker.report import (
     AgentReport,
@@ -160,7 +160,7 @@ def _incomplete_specification(case: Case) -> Judgment:
     requests = [s for s in case.signals_of(SignalKind.INFORMATION_REQUEST) if s.detail["answered"] != "no"]
     if requests:
         answers = [case.texts[a] for s in requests if (a := s.detail["answer"])]
-        quotes = [Quote(t.name, t.body.strip()[:300].strip()) for t in answers[:1]]
+        quotes = [Quote(t.name, quotable(t.body)) for t in answers[:1]]
         sure = any(s.detail["answered"] == "yes" for s in requests)
         return _holds(
             Scenario.IS_1,
