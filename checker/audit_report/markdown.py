@@ -116,7 +116,7 @@ def _share(share: Share) -> str:
 
 def _short(text: str) -> str:
     said = one_line(text[:_LONGEST_QUOTE])
-    return said if len(text) <= _LONGEST_QUOTE else f"{said} [...]"
+    return said if len(text) <= _LONGEST_QUOTE else f"{said.rpartition(' ')[0] or said} …"
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
