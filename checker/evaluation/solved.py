@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from checker.evaluation.chance import ByChance, by_chance
 from checker.evaluation.experiments import Submission
 from checker.evaluation.judged import Judged
 from checker.evaluation.labels import EvaluationInputError
@@ -70,7 +71,8 @@ class Standing:
 class Solved:
     """`pairs` judged, of which `decided`; `unknown` ids that submissions solve and nobody judged.
 
-    `tau` is Kendall's tau-b of the two leaderboards, None with fewer than two different rates.
+    `tau` is Kendall's tau-b of the two leaderboards, None with fewer than two different rates; `chance` what it is
+    when as many pairs are left out at random.
     """
 
     judge: str
@@ -82,6 +84,7 @@ class Solved:
     contrast: Contrast | None
     standings: tuple[Standing, ...]
     tau: float | None
+    chance: ByChance | None
     unknown: tuple[str, ...]
     without_results: tuple[str, ...]
 
@@ -101,6 +104,7 @@ def solved(judged: Judged, submissions: Sequence[Submission], without_results: S
     misaligned = {i: times[i] for i in pairs if judged.labels.get(i, NO_LABEL) != NO_LABEL}
     rest = {i: times[i] for i in pairs if judged.labels.get(i) == NO_LABEL}
     standings = _standings(submissions, pairs, misaligned.keys(), rest.keys())
+    tau = _tau(standings)
     return Solved(
         judged.judge,
         len(pairs),
@@ -110,7 +114,8 @@ def solved(judged: Judged, submissions: Sequence[Submission], without_results: S
         tuple(_bin(edges, misaligned.values(), rest.values()) for edges in bin_edges(len(submissions))),
         _contrast(list(misaligned.values()), list(rest.values())),
         standings,
-        _tau(standings),
+        tau,
+        by_chance(submissions, pairs, len(rest), tau),
         tuple(sorted(times.keys() - judged.ids)),
         tuple(without_results),
     )

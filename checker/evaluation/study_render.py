@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from checker.evaluation.chance import ByChance
 from checker.evaluation.overlap import Overlap
 from checker.evaluation.render import aligned
 from checker.evaluation.solved import Solved, Standing
@@ -82,11 +83,15 @@ def _solved_rows(study: Solved) -> Iterator[Row]:
     if study.contrast:
         yield from (_figure("contrast", "all", what, value) for what, value in asdict(study.contrast).items())
     yield _figure("leaderboard", "all", "tau", study.tau)
-    for one in study.standings:
+    if study.chance:
+        for what, one in (("tau", study.chance.tau), ("moved", study.chance.moved)):
+            yield ("leaderboard", "all", f"{what} by chance", None, None, one.mean, one.low, one.high)
+        yield _figure("leaderboard", "all", "draws with a tau as low", study.chance.as_low)
+    for standing in study.standings:
         for what in ("all", "without_label", "misaligned"):
-            yield _row("leaderboard", one.name, f"resolved of {what}", getattr(one, what))
+            yield _row("leaderboard", standing.name, f"resolved of {what}", getattr(standing, what))
         for what in ("rank", "rank_without", "unknown", "unrecorded"):
-            yield _figure("leaderboard", one.name, what, getattr(one, what))
+            yield _figure("leaderboard", standing.name, what, getattr(standing, what))
 
 
 def _overlap_rows(one: Overlap) -> Iterator[Row]:
@@ -154,6 +159,7 @@ def solved_text(study: Solved) -> str:
         _contrast_lines(study),
         _leaderboard(study.standings),
         _wrapped(_tau_sentence(study)),
+        _wrapped(_chance_sentence(study.chance)) if study.chance else [],
         list(_remarks(study)),
     )
 
@@ -190,6 +196,15 @@ def _tau_sentence(study: Solved) -> str:
     return (
         f"`all`: of {study.pairs:,} pairs; `without`: of the {study.misaligned.of - study.misaligned.count:,} without "
         f"a label; {len(moved)} of {len(study.standings)} submissions change their rank{places}.{tau}"
+    )
+
+
+def _chance_sentence(chance: ByChance) -> str:
+    return (
+        f"For comparison, {chance.left_out:,} pairs left out at random ({chance.rounds:,} draws, seed {chance.seed}): "
+        f"tau {chance.tau.mean:.3f} in the mean, {chance.tau.low:.3f} to {chance.tau.high:.3f} in 95 % of the draws; "
+        f"{chance.moved.mean:.1f} submissions change their rank, {chance.moved.low:g} to {chance.moved.high:g}. "
+        f"In {_per_cent(chance.as_low)} % of the draws tau is as low as without misaligned pairs."
     )
 
 
