@@ -63,7 +63,7 @@ def summary(tally: Tally, spent: str, unfinished: Unfinished, seconds: float, so
     lines = [f"{tally.pairs:,} pairs judged by {judges}" if tally.pairs else "No pair was judged", *_open(unfinished)]
     lines += _tables(tally) if tally.pairs else []
     lines += ["", *unread] if (unread := list(_unread(tally, source))) else []
-    lines += ["", f"{spent} in all runs; {time_said(seconds)} in this"]
+    lines += ["", f"{spent} in all runs; {time_said(seconds)} in this run"]
     return "\n".join(lines) + "\n"
 
 

@@ -22,6 +22,7 @@ from checker.evaluation.labels import EvaluationInputError
 from checker.evaluation.overlap import overlap
 from checker.evaluation.solved import bin_edges, solved
 from checker.evaluation.studies import counts, share
+from checker.evaluation.study_render import solved_text
 from checker.evaluation.trail import NO_LABEL
 
 LABELS: Mapping[str, frozenset[str]] = {
@@ -168,6 +169,16 @@ def test_ranks_are_compared_with_those_after_leaving_out_as_many_pairs_at_random
     assert usual.chance.tau == found.chance.tau
     assert usual.chance.tau.low <= usual.tau <= usual.chance.tau.high
     assert usual.chance.as_low > 0.05
+
+
+def test_where_no_pair_is_without_a_label_there_is_no_second_leaderboard() -> None:
+    judged = Judged("m", {"a": frozenset({"SC"})}, frozenset({"b"}))
+    found = solved(judged, [Submission("one", frozenset("ab")), Submission("two", frozenset("a"))])
+    assert [(one.rank, one.rank_without, one.climbs) for one in found.standings] == [(1, None, None), (2, None, None)]
+    said = " ".join(solved_text(found).split())
+    assert "none is without a label, so there is no leaderboard without the others" in said
+    assert "None was found to have no label, so the share of the decided says nothing. Apart from these 1" in said
+    assert "change their rank" not in said
 
 
 def test_where_nothing_is_left_out_there_is_no_comparison() -> None:

@@ -103,6 +103,8 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield "    No quote proves it.\n"
     for evidence in finding.evidence[:1]:
         yield f"    “{inert(_short(evidence.quote))}” ({inert(_short(evidence.source))})\n"
+    if finding.repair:
+        yield f"    Repair: {inert(_short(finding.repair))}\n"
 
 
 def _name(label: Label) -> str:

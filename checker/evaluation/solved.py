@@ -49,7 +49,7 @@ class Contrast:
 class Standing:
     """A submission's resolved rate on all judged pairs, on those without a label, and on the misaligned.
 
-    Ranks: 1 is best, equal rates share the better rank.
+    Ranks: 1 is best, equal rates share the better rank; `rank_without` is None where no pair is without a label.
     """
 
     name: str
@@ -57,14 +57,14 @@ class Standing:
     without_label: Share
     misaligned: Share
     rank: int
-    rank_without: int
+    rank_without: int | None
     unknown: int
     unrecorded: int
 
     @property
-    def climbs(self) -> int:
-        """Places won (or lost, below 0) by leaving the misaligned pairs out."""
-        return self.rank - self.rank_without
+    def climbs(self) -> int | None:
+        """Places won (or lost, below 0) by leaving the misaligned pairs out; None where none are left."""
+        return None if self.rank_without is None else self.rank - self.rank_without
 
 
 @dataclass(frozen=True)
@@ -162,13 +162,13 @@ def _standings(
             share(there, len(rest)),
             share(len(one.resolved & misaligned), len(misaligned)),
             1 + sum(other > everywhere for other in on_all),
-            1 + sum(other > there for other in on_rest),
+            1 + sum(other > there for other in on_rest) if rest else None,
             len(one.resolved - pairs),
             len(pairs - one.recorded) if one.recorded is not None else 0,
         )
         for one, everywhere, there in zip(submissions, on_all, on_rest, strict=True)
     ]
-    return tuple(sorted(rows, key=lambda row: (row.rank, row.rank_without, row.name)))
+    return tuple(sorted(rows, key=lambda row: (row.rank, row.rank_without or 0, row.name)))
 
 
 def _tau(standings: Sequence[Standing]) -> float | None:

@@ -181,16 +181,21 @@ def _leaderboard(standings: Sequence[Standing]) -> list[str]:
     rows = []
     for one in standings:
         before, after = one.all.fraction, one.without_label.fraction
-        change = "-" if before is None or after is None else f"{100 * (after - before):+.1f}"
+        # The sum turns a -0.0 into 0.0.
+        change = "-" if before is None or after is None else f"{round(100 * (after - before), 1) + 0.0:+.1f}"
         shares = [_per_cent(part.fraction) for part in (one.all, one.without_label, one.misaligned)]
-        places = f"{one.climbs:+d}" if one.climbs else "="
-        rows.append((one.name, *shares[:2], change, shares[2], str(one.rank), str(one.rank_without), places))
+        then, places = ("-", "-") if one.climbs is None else (str(one.rank_without), f"{one.climbs:+d}")
+        rows.append((one.name, *shares[:2], change, shares[2], str(one.rank), then, places if one.climbs != 0 else "="))
     return aligned(header, rows, _LONGEST_NAME)
 
 
 def _tau_sentence(study: Solved) -> str:
-    moved = [one for one in study.standings if one.climbs]
-    furthest = max((abs(one.climbs) for one in moved), default=0)
+    if study.misaligned.of == study.misaligned.count:
+        return (
+            f"`all`: of {study.pairs:,} pairs; none is without a label, so there is no leaderboard without the others."
+        )
+    moved = [abs(one.climbs) for one in study.standings if one.climbs]
+    furthest = max(moved, default=0)
     tau = "" if study.tau is None else f" Kendall's tau between the two orders: {study.tau:.3f}."
     places = f", at most {furthest} place{'s' if furthest > 1 else ''}" if moved else ""
     return (
@@ -204,7 +209,7 @@ def _chance_sentence(chance: ByChance) -> str:
         f"For comparison, {chance.left_out:,} pairs left out at random ({chance.rounds:,} draws, seed {chance.seed}): "
         f"tau {chance.tau.mean:.3f} in the mean, {chance.tau.low:.3f} to {chance.tau.high:.3f} in 95 % of the draws; "
         f"{chance.moved.mean:.1f} submissions change their rank, {chance.moved.low:g} to {chance.moved.high:g}. "
-        f"In {_per_cent(chance.as_low)} % of the draws tau is as low as without misaligned pairs."
+        f"In {_per_cent(chance.as_low)} % of the draws tau is no higher than without the misaligned pairs."
     )
 
 
@@ -259,6 +264,8 @@ def _headline(judge: str, misaligned: Share, undetermined: int, failed: int) -> 
     count, fraction, ends = _cells(misaligned)
     said = f"{misaligned.of:,} pairs decided by {one_line(judge)}: {count} misaligned"
     said += f" ({fraction} %, 95 % interval {ends})." if misaligned.of else "."
+    if misaligned.count == misaligned.of > 0:
+        said += " None was found to have no label, so the share of the decided says nothing."
     if undetermined or failed:
         said += f" Apart from these {undetermined:,} undetermined and {failed:,} without an answer, in no rate."
     return _wrapped(said)
