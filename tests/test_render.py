@@ -237,6 +237,24 @@ def test_words_that_refer_to_nothing_are_left_whole(word: str) -> None:
     assert "\u2060" not in inert(word)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not_found (a): b!",
+        "a < b > c & d; e",
+        "x[0] = {y}",
+        "1.5 s",
+        "-x is - y + z",
+        r"r'\d+\s'",
+        "a * b",
+        "R&D is",
+        "#include",
+    ],
+)
+def test_what_markdown_makes_nothing_of_stands_as_it_is(text: str) -> None:
+    assert inert(text) == text
+
+
 UNSAFE = [
     "javascript:alert(1)",
     "http://github.com/ann/tool",
