@@ -8,12 +8,6 @@ from checker import render
 from checker.render import one_line, plain
 
 _JOINER = "\u2060"
-# GitHub looks for these in the text that Markdown leaves, where no backslash stands any more: mentions, references,
-# emoji, addresses, task boxes and alerts. Between the sign and what follows it, a word joiner ends the search.
-_SIGNS = re.compile(rf"(\\\[|\\[@#:](?=[^\s{_JOINER}]))")
-_PREFIXES = re.compile(r"(www)(?=\.)|(gh|ghsa|cve)(?=-)", re.IGNORECASE)
-# A commit is found by seven digits, of which all may be letters.
-_COMMIT = re.compile(r"[0-9a-f]{7,}", re.IGNORECASE)
 _BACKTICKS = re.compile("`{3,100}")
 _MANY_BACKTICKS = "`" * 100
 _MOST_LINES = 12
@@ -21,11 +15,7 @@ _MOST_LINES = 12
 
 def inert(text: str, most: int = 600) -> str:
     """One line of Markdown that shows the text, or its beginning of `most` characters, and is nothing else."""
-    escaped = _SIGNS.sub(rf"\1{_JOINER}", render.inert(shortened(text, most)))
-    escaped = _PREFIXES.sub(lambda match: match[0] + _JOINER, escaped)
-    escaped = _COMMIT.sub(lambda match: _JOINER.join(re.findall(".{1,6}", match[0])), escaped)
-    # A backslash does not keep GitHub from reading mathematics: docs.github.com, "Writing mathematical expressions".
-    return escaped.replace(r"\$", "<span>$</span>")
+    return _without_marker(render.inert(shortened(text, most)))
 
 
 def shortened(text: str, most: int) -> str:
@@ -54,8 +44,13 @@ def quoted_code(text: str, most: int) -> list[str]:
 
 
 def _in_fence(line: str) -> str:
-    """Our marker stands only where we write it; and a fence of more than 255 backticks is closed by 255."""
-    return line.replace(_MANY_BACKTICKS, _MANY_BACKTICKS + _JOINER).replace("<!--", f"<{_JOINER}!--")
+    """A fence of more than 255 backticks is closed by 255."""
+    return _without_marker(line.replace(_MANY_BACKTICKS, _MANY_BACKTICKS + _JOINER))
+
+
+def _without_marker(line: str) -> str:
+    """Our marker stands only where we write it."""
+    return line.replace("<!--", f"<{_JOINER}!--")
 
 
 def _lines(text: str, most: int) -> list[str]:

@@ -14,13 +14,15 @@ from checker import __version__
 from checker.account import Account
 from checker.agents import ModelBackend
 from checker.audit_folder import FAILURES, PARQUET, RESULTS, SPENDING, AuditFolder, AuditFolderError
-from checker.audit_summary import Tally, Unfinished, dollars_said, summary
+from checker.audit_summary import Tally, Unfinished, dollars_said, summary, tokens_said
 from checker.audit_workers import Work, prices_of, run, shared_account
+from checker.backbones import described, read_backbones
 from checker.backends import UsageError
 from checker.console import add_backend_options, positive_amount, positive_int, progress_bar, put_out, say, tell
 from checker.datasets.files import InputProblem, read_files, read_ids
 from checker.datasets.sampling import draw
 from checker.datasets.sources import STANDARD_INPUT
+from checker.evaluation.outside import OutsideBackend
 from checker.extras import advice
 from checker.method_options import add_method_options
 from checker.pair import Pair
@@ -111,7 +113,7 @@ def _audit_into(folder: AuditFolder, wanted: frozenset[str], options: argparse.N
     account = shared_account(work, prices_of(checker), folder.note)
     for line in folder.rows(SPENDING):
         account.load(line)
-    under_way = _Run(folder, account, wanted)
+    under_way = _Run(folder, account, wanted, is_priced=not _asks_outside(checker))
     under_way.load(retry_failed=options.retry_failed)
     begun = time.monotonic()
     try:
@@ -126,11 +128,21 @@ def _audit_into(folder: AuditFolder, wanted: frozenset[str], options: argparse.N
         say(f"{PARQUET} wants pyarrow: {advice('parquet')}")
     left = len(wanted - under_way.done)
     unfinished = Unfinished(left, [row["undetermined"] for row in folder.rows(FAILURES)], unreadable)
-    put_out(summary(under_way.tally, account, unfinished, time.monotonic() - begun, options.source))
+    spent = tokens_said(account.tokens, under_way.dollars)
+    put_out(summary(under_way.tally, spent, unfinished, time.monotonic() - begun, options.source))
     return BAD_INPUT if under_way.problems else NOT_FINISHED if left else AUDITED
 
 
+def _asks_outside(checker: Checker) -> bool:
+    return any(isinstance(backend, OutsideBackend) for backend in checker.backends)
+
+
 def _require_prices(checker: Checker, options: argparse.Namespace) -> None:
+    if _asks_outside(checker) and (options.budget is not None or options.budget_tokens is not None):
+        raise UsageError(
+            "--budget and --budget-tokens cannot hold for --method command:..., which tells us neither tokens nor "
+            "dollars: leave them out, and give the agent a limit of its own"
+        )
     models = [backend for backend in checker.backends if isinstance(backend, ModelBackend)]
     names = {backend.models.get(role, backend.default_model) for backend in models for role in PIPELINE}
     unpriced = sorted(name for name in names if price_of(name, prices_of(checker)) is None)
@@ -146,6 +158,7 @@ def _settings(checker: Checker, options: argparse.Namespace) -> dict[str, Any]:
         "source": str(path.resolve()) if path.exists() else options.source,
         "backend": checker.name,
         "models": sorted(options.model),
+        "backbones": described(options.panel, options.samples, read_backbones(options.backbones)),
         "method": options.method,
         "without": options.without,
         "shortcuts": not options.no_shortcuts,
@@ -167,12 +180,18 @@ class _Run:
     folder: AuditFolder
     account: Account
     wanted: frozenset[str]
+    is_priced: bool = True
     done: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     tally: Tally = field(default_factory=Tally)
     problems: list[InputProblem] = field(default_factory=list)
     read_whole: bool = False
     counting: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def dollars(self) -> float | None:
+        """What all runs cost, None where that is unknown: an agent of others tells us no price."""
+        return self.account.dollars if self.is_priced else None
 
     def load(self, *, retry_failed: bool) -> None:
         """What is finished, and what failed and is not to be tried again."""
@@ -221,4 +240,4 @@ class _Run:
     def _so_far(self) -> str:
         labels = ", ".join(f"{label} {count}" for label, count in self.tally.labels.most_common())
         failed = f", {len(self.failed)} failed" if self.failed else ""
-        return f"{labels or 'no label'}{failed}, {dollars_said(self.account.dollars)}"
+        return f"{labels or 'no label'}{failed}, {dollars_said(self.dollars)}"

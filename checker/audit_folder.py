@@ -35,7 +35,11 @@ _SAID = {
     "pairs": "on {} pairs",
     "version": "by PAIChecker {}",
 }
-_NONE_SAID = {"without": "with the whole method", "pairs": "without a number of pairs"}
+_NONE_SAID = {
+    "without": "with the whole method",
+    "pairs": "without a number of pairs",
+    "backbones": "without a description of its backbones",
+}
 _BLOCK = 65_536
 _ROWS_AT_ONCE = 64
 
@@ -193,9 +197,17 @@ def _setting_said(name: str, value: Any) -> str:
         return "without --no-shortcuts" if value else "with --no-shortcuts"
     if name == "models" and isinstance(value, list):
         return f"with {' '.join(f'--model {model}' for model in value)}" if value else "without --model"
+    if name == "backbones" and isinstance(value, dict):
+        return f"with {'; '.join(_backbone_said(one, value[one]) for one in value)}"
     if value is None:
         return _NONE_SAID.get(name, f"without --{name}")
     return _SAID.get(name, f"with --{name} {{}}").format(value)
+
+
+def _backbone_said(name: str, described: Mapping[str, Any]) -> str:
+    """A backbone by its table's name, with what the file says of it."""
+    models = [described["model"], *(f"{role}={model}" for role, model in described["models"].items())]
+    return f"{name} ({', '.join(models)} at {described['address'] or 'the usual address'})"
 
 
 def _cut_torn_line(file: IO[bytes]) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from checker.account import Account
 from checker.recommendation import Action
 from checker.render import one_line
 from checker.report import Verdict
@@ -58,16 +57,13 @@ class Unfinished:
     unreadable: int = 0
 
 
-def summary(tally: Tally, account: Account, unfinished: Unfinished, seconds: float, source: str) -> str:
-    """The summary. `seconds`: of this run; `source`: as the person named it."""
+def summary(tally: Tally, spent: str, unfinished: Unfinished, seconds: float, source: str) -> str:
+    """The summary. `spent`: in all runs (`tokens_said`); `seconds`: of this run; `source`: as the person named it."""
     judges = one_line(", ".join(sorted(tally.backends)))
     lines = [f"{tally.pairs:,} pairs judged by {judges}" if tally.pairs else "No pair was judged", *_open(unfinished)]
     lines += _tables(tally) if tally.pairs else []
     lines += ["", *unread] if (unread := list(_unread(tally, source))) else []
-    lines += [
-        "",
-        f"{account.tokens:,} tokens, {dollars_said(account.dollars)} in all runs; {time_said(seconds)} in this",
-    ]
+    lines += ["", f"{spent} in all runs; {time_said(seconds)} in this run"]
     return "\n".join(lines) + "\n"
 
 
@@ -118,6 +114,12 @@ def _tables(tally: Tally) -> Iterator[str]:
 def dollars_said(dollars: float | None) -> str:
     """An amount, or that it is not known."""
     return "price unknown" if dollars is None else f"${dollars:,.2f}"
+
+
+def tokens_said(tokens: int, dollars: float | None) -> str:
+    """Tokens and their price. What no model of ours took, at an unknown price, is what an agent of others took."""
+    known = tokens or dollars is not None
+    return f"{tokens:,} tokens, {dollars_said(dollars)}" if known else "tokens and price unknown"
 
 
 def time_said(seconds: float) -> str:

@@ -10,7 +10,8 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
@@ -33,6 +34,19 @@ class Backbone(BaseModel):
     base_url: str | None = Field(default=None, pattern=r"^https?://\S+$")
     key_variable: str | None = Field(default=None, min_length=1)
     models: dict[Role, str] = {}
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Who answers under this name, as JSON: the models, and the address without what may be a secret in it."""
+        return {"model": self.model, "address": _public(self.base_url), "models": dict(sorted(self.models.items()))}
+
+
+def _public(address: str | None) -> str | None:
+    """An address without user, password, query and fragment."""
+    if address is None:
+        return None
+    scheme, place, path, _, _ = urlsplit(address)
+    return urlunsplit((scheme, place.rpartition("@")[2], path.rstrip("/"), "", ""))
 
 
 @dataclass(frozen=True)
@@ -76,6 +90,12 @@ def seats(panel: str, samples: int, known: Mapping[str, Backbone]) -> tuple[Memb
         backbone = known.get(name) or Backbone(model=name)
         found[name] = [Member(name, backbone, sample) for sample in range(int(times) if star else samples)]
     return tuple(member for members in found.values() for member in members)
+
+
+def described(panel: str | None, samples: int, known: Mapping[str, Backbone]) -> dict[str, dict[str, Any]] | None:
+    """The identities of those members of a panel that a file describes; None where there are none."""
+    names = {member.name for member in seats(panel, samples, known)} if panel else set()
+    return {name: known[name].identity for name in sorted(names & known.keys())} or None
 
 
 def backends(members: Sequence[Member], choice: BackendChoice, environment: Mapping[str, str]) -> list[ModelBackend]:

@@ -25,6 +25,8 @@ _SHORTEST_WORD = 10
 _SPACE = re.compile(r"\s+")
 # A run of more than 30 marks is no language's (the stream-safe limit of UAX #15); to compose it costs its square.
 _RUN_OF_MARKS = re.compile(r"([^\x00-\x7f\w\s]{31,})")
+_SENTENCE_END = re.compile(r"[.!?][)\"'*_`]*(?=\s)|\n[ \t]*(?=\n)")
+_LINE_END, _WORD_END = re.compile(r"\n"), re.compile(r"\S(?=\s)")
 _PATCHES = (Artifact.CODE_PATCH, Artifact.TEST_PATCH)
 
 
@@ -58,6 +60,18 @@ class Unproved:
 
     quote: Quote
     reason: str
+
+
+def quotable(body: str) -> str:
+    """As much of a text's beginning as one quote can prove: all of it, or to the end of a sentence, line or word."""
+    text = visible(body).strip()
+    if len(_normal(text)) <= LONGEST_QUOTE:
+        return text
+    for end in (_SENTENCE_END, _LINE_END, _WORD_END):
+        ends = [match.end() for match in end.finditer(text, 0, LONGEST_QUOTE)]
+        if ends and ends[-1] > LONGEST_QUOTE // 3:
+            return text[: ends[-1]].strip()
+    return text[:LONGEST_QUOTE]
 
 
 def prove(quote: Quote, texts: Mapping[str, Text]) -> Evidence | Unproved:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -48,7 +49,8 @@ class Step(NamedTuple):
 class Found:
     """A literal of a text. `parts` are what is fixed in it, cut at placeholders and line ends.
 
-    `row` and `end_row` count lines of the text from 0. `is_template` says that placeholders stand in it.
+    `row` and `end_row` count lines of the text from 0. `is_template` says that placeholders stand in it. `shown`
+    gives all of it, what is filled in as a zero byte and its code in braces; where that cannot be told, nothing.
     """
 
     kind: Kind
@@ -57,6 +59,7 @@ class Found:
     end_row: int
     is_template: bool
     way: Callable[[], Iterator[Step]]
+    shown: Callable[[], str] = str
 
     @cached_property
     def trail(self) -> tuple[Step, ...]:
@@ -66,6 +69,7 @@ class Found:
 
 _TRAIL_LIMIT = 24
 _NAME_LIMIT = 80
+_HOLE_LIMIT = 40
 # Deeper trees are no program that people write, and climbing in them takes too long.
 _DEPTH_LIMIT = 400
 _JOIN_LIMIT = 200
@@ -205,8 +209,17 @@ def _strings(nodes: Sequence[Node], wanted: _Wanted, source: bytes) -> Iterator[
 
 
 def _string(whole: Node, kinds: set[str], wanted: _Wanted) -> Found:
-    parts, is_template = split("".join(_fixed(whole, kinds)))
-    return Found("string", parts, *wanted.span(whole), is_template=is_template, way=lambda: _trail(whole))
+    leaves = list(_leaves(whole, kinds))
+    fixed = "".join(_content(leaf) if leaf.type in kinds else HOLE for leaf in leaves)
+    parts, is_template = split(fixed)
+    return Found(
+        "string",
+        parts,
+        *wanted.span(whole),
+        is_template=is_template,
+        way=lambda: _trail(whole),
+        shown=lambda: _shown(fixed, leaves, kinds),
+    )
 
 
 def _may_be_joined(node: Node, source: bytes) -> bool:
@@ -232,20 +245,23 @@ def _concatenates(node: Node) -> bool:
     return operator is not None and operator.type in ("+", ".")
 
 
-def _fixed(whole: Node, strings: set[str]) -> Iterator[str]:
-    """The texts of a string or a chain of strings, with a zero byte for everything that is not fixed."""
+def _leaves(whole: Node, strings: set[str]) -> Iterator[Node]:
+    """The strings of a string or a chain of strings, and what else is joined to them, which is not fixed."""
     waiting = [whole]
     while waiting:
         node = waiting.pop()
-        if node.type in strings:
-            yield _content(node)
-        elif node.type in JOINS and _concatenates(node):
+        if node.type not in strings and node.type in JOINS and _concatenates(node):
             waiting += reversed(node.named_children)
         elif "comment" not in node.type:
-            yield HOLE
+            yield node
+
+
+def _holes(leaf: Node, strings: set[str]) -> list[Node]:
+    return [child for child in leaf.named_children if child.type in HOLES] if leaf.type in strings else [leaf]
 
 
 def _content(node: Node) -> str:
+    """The text of a string, with a zero byte for everything that is not fixed."""
     source = node.text or b""
     pieces: list[bytes] = []
     position = node.start_byte
@@ -255,6 +271,22 @@ def _content(node: Node) -> str:
             position = child.end_byte
     pieces.append(source[position - node.start_byte :])
     return bare(b"".join(pieces).decode("utf-8", "replace"))
+
+
+def _shown(fixed: str, leaves: Sequence[Node], strings: set[str]) -> str:
+    """The text of a string with the code of each hole in braces, or an ellipsis where that is long.
+
+    A zero byte still stands before each.
+    """
+    pieces, holes = fixed.split(HOLE), [_named(node) for leaf in leaves for node in _holes(leaf, strings)]
+    if len(pieces) != len(holes) + 1 or any("{{" in piece or "}}" in piece for piece in pieces):
+        return ""
+    return "".join(text for pair in zip_longest(pieces, holes, fillvalue="") for text in pair)
+
+
+def _named(hole: Node) -> str:
+    code = _text(hole).strip("#${} ")
+    return f"{HOLE}{{{code if len(code) <= _HOLE_LIMIT and code.isprintable() else '…'}}}"
 
 
 def _trail(node: Node) -> Iterator[Step]:
@@ -325,6 +357,7 @@ def _printed(lines: Iterable[str | None], rows: Container[int]) -> Iterator[Foun
 
 
 def _line(text: str, row: int, step: Step) -> Iterator[Found]:
-    parts, is_template = split(unescape(text))
+    plain = unescape(text)
+    parts, is_template = split(plain)
     if parts:
-        yield Found("string", parts, row, row, is_template, lambda: iter((step,)))
+        yield Found("string", parts, row, row, is_template, lambda: iter((step,)), lambda: plain)

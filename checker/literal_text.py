@@ -10,11 +10,13 @@ HOLE = "\0"
 _DELIMITERS = re.compile(r"""^[A-Za-z$@]{0,3}#*("{3}|'{3}|"|'|`)""")
 _ESCAPE = re.compile(r"\\(?:([nrt0abfv])|\n[ \t]*|u\{?[0-9a-fA-F]{1,6}\}?|x[0-9a-fA-F]{2}|(.))", re.DOTALL)
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
-# A placeholder of %-format, of {}-format, or of a regular expression by which a test matches a message.
+# What a regular expression leaves open, by which a test matches a message.
+_PATTERN = re.compile(r"\.[*+]\??|\[[^\]\n]{1,20}\][*+]|\\[dwsDWS][*+]?|\([^()\n]{1,200}\)[?*]")
+# A placeholder of %-format, of {}-format, or of a regular expression.
 _PLACEHOLDER = re.compile(
     r"%(?:\([a-zA-Z_]{1,40}\))?[-+#0]{0,3}[0-9]{0,3}(?:\.[0-9]{1,3})?[lhz]{0,2}[diouxXeEfFgGcrsapqtvTw@]"
     r"|[#$]?\{[\w.\[\]]{0,40}(?:![rsa])?(?::[^{}\s\"']{0,20})?\}"
-    r"|\.[*+]\??|\[[^\]\n]{1,20}\][*+]|\\[dwsDWS][*+]?|\([^()\n]{1,200}\)[?*]|\0"
+    rf"|{_PATTERN.pattern}|\0"
 )
 _REGEX_ESCAPE = re.compile(r"\\([^\w\s])")
 # An unclosed quotation runs to the line's end, so that no text is scanned twice; an apostrophe opens none.
@@ -44,6 +46,11 @@ def unescape(text: str) -> str:
 def _kept(escaped: str | None) -> str:
     # Python keeps the backslash of an unknown escape; a regular expression's `\d` must stay a placeholder.
     return "" if escaped is None else f"\\{escaped}" if escaped.isalnum() else escaped
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a text leaves something open as only a regular expression does."""
+    return _PATTERN.search(text) is not None
 
 
 def split(text: str) -> tuple[tuple[str, ...], bool]:

@@ -18,9 +18,10 @@ from typing import Literal
 from checker.literal_grammars import GRAMMARS, LEXICAL
 from checker.literal_readers import Found, read, suffix_of
 from checker.literal_standing import Judge, Standing, holds, in_short, is_wording, words
+from checker.literal_text import HOLE, is_pattern, split
 from checker.patches import FilePatch, Line, LineKind, Patch
 
-__all__ = ["LIMIT", "Place", "SharedLiteral", "Standing", "is_legible", "shared_literals"]
+__all__ = ["LIMIT", "Place", "SharedLiteral", "Standing", "Wording", "is_legible", "shared_literals", "whole_wording"]
 
 LIMIT = 50
 """So many shared literals are told at most: whoever reads them needs a few, and a generated patch has thousands."""
@@ -35,6 +36,7 @@ _WORDS = 200
 _ALIKE = 64
 
 _QUOTED_WORD = re.compile(r"(?:[\"'`]\W{0,4}|\b(?=\d))(\w+)")
+_LONGEST_WORDING = 400
 _FIRST_WORDS = re.compile(r"\w+\W+\w+")
 
 
@@ -45,6 +47,14 @@ class Place:
     path: str
     line: int
     quote: str
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A wording that tests expect: exact, with placeholders (`{name}`, `%s`), or a regular expression."""
+
+    text: str
+    kind: Literal["exact", "placeholders", "pattern"] = "exact"
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,37 @@ def shared_literals(code: Patch, test: Patch, request: str | None) -> tuple[Shar
         if len(shared) >= _TEXTS:
             break
     return tuple(sorted(shared.values(), key=_rank)[:LIMIT])
+
+
+def whole_wording(literal: str, code: Patch, written: Place, test: Patch, asserted: Place) -> Wording:
+    """The wording that a shared literal is a part of, as far as it stands on one line.
+
+    `written` and `asserted`: where it stands in the code and in the test. A test's regular expression is given as it
+    is; what the code fills in, or of which the test asserts a piece, as the code has it; else what the test asserts.
+    Where nothing of this is found, or it is long, the literal alone.
+    """
+    in_test, in_code = _line_of(literal, test, asserted), _line_of(literal, code, written)
+    if in_test is None:
+        return in_code or Wording(literal)
+    if is_pattern(in_test.text):
+        return Wording(in_test.text, "pattern")
+    if in_code is None:
+        return in_test
+    is_piece = in_test.text in in_code.text or "\\" in in_test.text
+    return in_code if is_piece or in_code.kind == "placeholders" else in_test
+
+
+def _line_of(literal: str, patch: Patch, place: Place) -> Wording | None:
+    """The line of the literal's text in a patch that holds it."""
+    for written in _written([file for file in patch.files if file.path == place.path], lambda new: place.quote in new):
+        found = written.found
+        if found.kind != "string" or all(line.number != place.line for line in written.lines):
+            continue
+        lines = (line.strip() for line in found.shown().splitlines())
+        whole = next((line for line in lines if any(literal in part for part in split(line)[0])), "")
+        if 0 < len(whole) <= _LONGEST_WORDING:
+            return Wording(whole.replace(HOLE, ""), "placeholders" if split(whole)[1] else "exact")
+    return None
 
 
 def is_legible(file: FilePatch) -> bool:

@@ -123,6 +123,10 @@ def _refuse_contradictions(options: argparse.Namespace, choice: BackendChoice) -
             options
         )
         and (is_panel or bool(choice.models) or choice.backend != "auto"),
+        "--budget-dollars cannot hold for --method command:..., whose price is unknown: leave it out": _is_command(
+            options
+        )
+        and choice.budget_dollars is not None,
         "--backbones FILE describes the members of --panel: name them": options.backbones is not None
         and options.panel is None,
         "--panel names the models: leave --model out, or give a backbone its models in a file (--backbones)": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from checker.evidence import Evidence
 from checker.report import Dropped, Finding, Report, RoleUsage, Verdict
@@ -13,12 +13,22 @@ from checker.taxonomy import Label, Role
 
 _WIDTH = 100
 _INVISIBLE = ("Cc", "Cf", "Cs")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~@:&$])")
-# What only at the start of a line makes a list, a rule, or a heading of the line before.
-_LINE_START = re.compile(r"([-=])|(\d{1,9})([.)])")
-_WORD_JOINER = "\u2060"
-# Seven digits are the fewest by which GitHub finds a commit.
-_COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
+_JOINER = "\u2060"
+# What Markdown would take for markup, wherever it stands in a line.
+_MARKUP = r"\\(?=[!-/:-@\[-`{-~]|$)|[`|~]|(?<! )\*|\*(?! )|<(?=[a-z/!?]|$)|&(?=\#?\w+(?:;|$))|(?<!\S)\#+$"
+# What GitHub looks for in the text that Markdown leaves, where no backslash stands any more: mentions, references,
+# addresses, emoji. Behind its first sign a word joiner ends the search.
+_FOUND = r"@(?=\S)|\#(?=\d)|(?:https?|ftp|mailto|xmpp)(?=:\S)|:(?=[\w+-]+(?::|$))|www(?=\.)|gh(?=-\d)|(?:ghsa|cve)(?=-)"
+_ACTIVE = re.compile(
+    rf"(?P<underscores>_+)|(?P<bracket>[\[\]])|(?P<dollar>\$)|(?P<found>{_FOUND})|(?P<markup>{_MARKUP})", re.IGNORECASE
+)
+_BETWEEN_LETTERS = re.compile(r"(?<=[^\W_])_+(?=[^\W_])")
+# Brackets that are no link, no address of one, no footnote, task box or alert.
+_MERE_BRACKETS = re.compile(r"\[(?![ x!^\]])[^\[\]]*\](?![(\[:]|$)", re.IGNORECASE)
+# What only at the start of a line makes a quotation, a list, a rule, a table, or a heading.
+_LINE_START = re.compile(r"(\d{0,9})(>|[-+](?=[\s-]|$)|\#{1,6}(?=\s|$)|=+$|:(?=-)|(?<=\d)[.)](?=\s|$))")
+# Seven digits are the fewest by which GitHub finds a commit; all may be letters.
+_COMMIT = re.compile(r"[0-9a-f]{7,}", re.IGNORECASE)
 
 VERDICT_WORDS = {
     Verdict.MISALIGNED: "misaligned",
@@ -146,6 +156,9 @@ def _not_read(report: Report) -> Iterator[str]:
 
 def _cost(report: Report) -> Iterator[str]:
     are_several = len({usage.model for usage in report.usage}) > 1
+    if any(usage.is_uncounted for usage in report.usage):
+        yield from (f"{usage.role.words}: {_calls(usage.calls)}, tokens and price unknown" for usage in report.usage)
+        return
     for usage in report.usage:
         who = f"{usage.role.words}, {one_line(usage.model)}" if are_several else usage.role.words
         yield f"{who}: {_tokens(usage)}, {_dollars(usage.dollars)}"
@@ -217,12 +230,34 @@ def _is_address(url: str | None) -> bool:
 
 
 def inert(text: str) -> str:
-    """Text that renders as itself: no mention, reference, link, image or HTML comes of it."""
-    escaped = _MARKDOWN.sub(r"\\\1", one_line(text))
-    start = _LINE_START.match(escaped)
-    if start is not None:
-        escaped = f"{start[2] or ''}\\{start[1] or start[3]}{escaped[start.end() :]}"
-    # GitHub links mentions, numbers, addresses and commits whatever is escaped; a word joiner breaks them.
-    broken = re.sub(r"(\\[@#])(?=\w)", rf"\1{_WORD_JOINER}", escaped)
-    broken = re.sub(r"(?i)\b(https?|ftp|mailto|xmpp|www|gh)(?=\\:|\.|-\d)", rf"\1{_WORD_JOINER}", broken)
-    return _COMMIT.sub(lambda match: _WORD_JOINER.join(re.findall(".{1,6}", match[0])), broken)
+    """One line of GitHub Markdown that renders as the text and as nothing else: no mention, link, markup, or HTML.
+
+    It may stand in a paragraph, a list, a table, a heading, a quotation, or as the words of a link.
+    """
+    line = one_line(text)
+    mere = {at for pair in _MERE_BRACKETS.finditer(line) for at in (pair.start(), pair.end() - 1)}
+    escaped = _ACTIVE.sub(lambda match: _made_inert(match, mere), line)
+    start = _LINE_START.match(line)
+    if start is not None and escaped.startswith(start[0]):
+        escaped = f"{start[1]}\\{escaped[start.end(1) :]}"
+    return _COMMIT.sub(_no_commit, escaped)
+
+
+def _made_inert(match: re.Match[str], mere_brackets: Collection[int]) -> str:
+    found, kind = match[0], match.lastgroup
+    if kind == "found":
+        return found + _JOINER
+    if kind == "dollar":
+        # No backslash keeps GitHub from reading mathematics: docs.github.com, "Writing mathematical expressions".
+        return "<span>$</span>"
+    if kind == "underscores" and _BETWEEN_LETTERS.match(match.string, match.start()):
+        return found
+    if kind == "bracket" and match.start() in mere_brackets:
+        return found
+    return "".join(f"\\{sign}" for sign in found) + _JOINER * (found == "[")
+
+
+def _no_commit(match: re.Match[str]) -> str:
+    around = match.string[match.start() - 1 : match.start()] + match.string[match.end() : match.end() + 1]
+    is_word = match[0].isalpha() and any(map(str.isalpha, around))
+    return match[0] if is_word else _JOINER.join(re.findall(".{1,6}", match[0]))

@@ -185,6 +185,11 @@ class RoleUsage:
     output_tokens: int = 0
     dollars: float | None = 0.0
 
+    @property
+    def is_uncounted(self) -> bool:
+        """Whether it was asked and nothing is known of what that took: an agent of others tells us no tokens."""
+        return bool(self.calls) and self.dollars is None and not self.input_tokens + self.output_tokens
+
 
 @dataclass(frozen=True)
 class Vote:

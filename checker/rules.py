@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 
 from checker.case import Case
-from checker.evidence import Evidence, Quote, prove
+from checker.evidence import Evidence, Quote, prove, quotable
+from checker.literal_wording import expected_wording
 from checker.report import (
     AgentReport,
     Clue,
@@ -141,7 +142,10 @@ def _scope_creep(case: Case) -> Judgment:
 def _unspecified_literal(case: Case) -> Judgment:
     literals = [s for s in case.signals_of(SignalKind.UNSPECIFIED_LITERAL) if s.detail["in_issue"] == "no"]
     if literals:
-        texts = ", ".join(f"“{s.detail['text']}”" for s in literals[:3])
+        wordings = dict.fromkeys(expected_wording(case.pair, signal) for signal in literals[:3])
+        texts = ", ".join(
+            f"{'the pattern ' if wording.kind == 'pattern' else ''}“{wording.text}”" for wording in wordings
+        )
         return _holds(
             Scenario.UL_1,
             "The test patch asserts a literal that the code patch writes anew and the issue does not hold.",
@@ -156,7 +160,7 @@ def _incomplete_specification(case: Case) -> Judgment:
     requests = [s for s in case.signals_of(SignalKind.INFORMATION_REQUEST) if s.detail["answered"] != "no"]
     if requests:
         answers = [case.texts[a] for s in requests if (a := s.detail["answer"])]
-        quotes = [Quote(t.name, t.body.strip()[:300].strip()) for t in answers[:1]]
+        quotes = [Quote(t.name, quotable(t.body)) for t in answers[:1]]
         sure = any(s.detail["answered"] == "yes" for s in requests)
         return _holds(
             Scenario.IS_1,

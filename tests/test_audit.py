@@ -18,11 +18,11 @@ from command_line import run
 from fakes import connection, decide, issue, load_pair, no, validated, yes
 
 from checker import prompting
-from checker.account import Account, Allowance
 from checker.audit_folder import FAILURES, RESULTS, SPENDING, UNREADABLE, AuditFolder
 from checker.audit_summary import Tally, Unfinished, summary
 from checker.datasets.problem import InputProblem
 from checker.pair import write_pair
+from checker.render import as_text
 from checker.report import read_report
 from checker.taxonomy import Artifact, Role
 
@@ -351,6 +351,47 @@ def test_a_panel_audits_as_one_checker(audit: Command, folder: Path, server: Mes
     assert sum(row["tokens"] for row in rows(folder)) == 15 * len(server.received)
 
 
+def test_a_backbones_address_is_kept_without_secrets_and_another_is_refused(
+    audit: Command, folder: Path, server: MessagesServer, tmp_path: Path
+) -> None:
+    file, panel = tmp_path / "backbones.toml", ("--panel", "a,b,claude-haiku-5-5", "--sample", "1")
+
+    def again(address: str, model: str = "m") -> tuple[int, str]:
+        file.write_text(f'[a]\nmodel = "{model}"\nbase_url = "{address}"\n[b]\nmodel = "n"\nbase_url = "{server.url}"')
+        status, _, err = audit(*panel, "--backbones", str(file))
+        return status, err
+
+    address = server.url.replace("//", "//ann:secret@")
+    assert again(f"{address}/?token=secret") == (0, "")
+    settings = (folder / "audit.json").read_text()
+    assert "secret" not in settings
+    assert json.loads(settings)["backbones"] == {
+        "a": {"model": "m", "address": server.url, "models": {}},
+        "b": {"model": "n", "address": server.url, "models": {}},
+    }
+    asked = len(server.received)
+    status, err = again("http://ann:secret@elsewhere.example")
+    assert status == 2
+    assert "secret" not in err
+    assert (
+        f"it was begun with a (m at {server.url}); b (n at {server.url}), "
+        f"not with a (m at http://elsewhere.example); b (n at {server.url}); go on with the former"
+    ) in err
+    assert "not with a (other at" in again(server.url, "other")[1]
+    assert again(server.url) == (0, "")
+    assert len(server.received) == asked
+
+
+def test_the_usual_address_may_change_and_what_is_finished_stays(
+    audit: Command, server: MessagesServer, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit()
+    with MessagesServer(model) as elsewhere:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", elsewhere.url)
+        assert audit()[0] == 0
+        assert elsewhere.received == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -397,15 +438,44 @@ def test_where_nothing_was_judged_the_causes_stand_and_no_tables(audit: Command)
     assert status == 4
     assert out.startswith(
         "No pair was judged\n6 without a result, 6 of them failed (failures.jsonl)\n"
-        "       6  false ended with status 1, and said nothing on standard error.\n\n0 tokens, "
+        "       6  false ended with status 1, and said nothing on standard error.\n\ntokens and price unknown "
     )
+
+
+def test_what_an_agent_of_others_costs_is_unknown_wherever_it_is_told(
+    audit: Command, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = tmp_path / "agent.py"
+    agent.write_text('import sys; sys.stdin.read(); print(\'{"labels": ["SC"]}\')')
+    status, out, _ = audit("--method", f"command:{sys.executable} {agent}")
+    assert status == 0
+    assert "tokens and price unknown in all runs" in out
+    assert {row["dollars"] for row in rows(folder)} == {None}
+    assert pyarrow.parquet.read_table(folder / "results.parquet")["dollars"].to_pylist() == [None] * len(PAIRS)
+    assert "1 call, tokens and price unknown" in as_text(read_report(rows(folder)[0]))
+    report = run(capsys, "report", str(folder), "--format", "markdown")[1].replace("\\", "")
+    assert "What the pairs listed cost is unknown: command:" in report
+    assert "6 calls, tokens and price unknown." in report
+    labels = tmp_path / "labels.csv"
+    labels.write_text("instance_id,labels\n" + "".join(f"{name},SC\n" for name in IDS))
+    scores = run(capsys, "evaluate", "--labels", str(labels), "--predictions", str(folder), "--format", "json")[1]
+    assert {"tokens", "dollars", "seconds"} & json.loads(scores)["methods"][0].keys() == {"seconds"}
+    assert "0 tokens" not in out + report
+    assert "$0" not in out + report
+
+
+@pytest.mark.parametrize("budget", [("--budget", "1"), ("--budget-tokens", "1000")])
+def test_no_budget_is_promised_for_an_agent_of_others(audit: Command, folder: Path, budget: tuple[str, str]) -> None:
+    status, out, err = audit("--method", "command:false", *budget)
+    assert (status, out) == (2, "")
+    assert "cannot hold for --method command:..., which tells us neither tokens nor dollars: leave them out" in err
+    assert not (folder / "audit.json").exists()
 
 
 def test_the_commonest_causes_of_failures_come_first() -> None:
     said = ["c", "a", "b", "a", "d", "e", "a", "b"]
     failures = [[f"The Issue Analyzer failed, so IS stay open: {cause}: no."] for cause in said]
-    account = Account(Allowance(None, None, None), {}, lambda _: None)
-    out = summary(Tally(), account, Unfinished(8, failures), 1.0, "pairs.jsonl")
+    out = summary(Tally(), "0 tokens", Unfinished(8, failures), 1.0, "pairs.jsonl")
     assert "       3  a: no.\n       2  b: no.\n       1  c: no.\n          and 2 other causes\n" in out
 
 

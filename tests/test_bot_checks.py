@@ -130,7 +130,7 @@ def test_mistakes_in_the_configuration_are_shown_with_line_and_field() -> None:
         checks.concluded(checked(report(Verdict.ALIGNED)), web=WEB, problems=problems),
         checks.skipped(PULL_REQUEST, IGNORED, at=AT, problems=problems),
     ):
-        assert "Line 2, fail\\_on: " in summary(body)
+        assert "Line 2, fail_on: " in summary(body)
         assert "paichecker.yml" in summary(body)
     many = [ConfigProblem(n, "mode", "on or off") for n in range(1, 12)]
     assert "And 5 more." in summary(checks.skipped(PULL_REQUEST, IGNORED, at=AT, problems=many))

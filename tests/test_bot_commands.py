@@ -28,7 +28,7 @@ from checker.taxonomy import Label, Scenario
 DOCUMENT = (HERE.parent / "docs" / "commands.md").read_text(encoding="utf-8")
 OURS = (
     "<!-- paichecker:comment -->\n### Misaligned\n\n| **SC** | the pull request *also* fixes a bug "
-    "([review comment 3](https://github.com/ann/tool/pull/9)) in \\`parse\\_all\\` |\n"
+    "([review comment 3](https://github.com/ann/tool/pull/9)) in \\`parse_all\\` |\n"
 )
 
 
@@ -467,7 +467,7 @@ def test_what_strangers_wrote_stays_inert_and_short_in_an_explanation(label: Lab
     text = explain(label, done, web=WEB)
     assert not re.search(r"@ann|#7|https://evil", text)
     assert tags(text) <= {"p", "strong", "ul", "li", "blockquote", "a"}
-    assert set(re.findall(r"\]\(([^)]*)\)", text)) <= {f"{WEB}/ann/tool/pull/9"}
+    assert set(re.findall(r"(?<!\\)\]\(([^)]*)\)", text)) <= {f"{WEB}/ann/tool/pull/9"}
     assert len(text) < 6_000
 
 

@@ -22,6 +22,7 @@ from bot.comment import MARKER, render_comment
 from bot.inert import inert, quoted_code, quoted_prose
 from bot.repo_config import ConfigProblem
 from checker.evidence import Evidence
+from checker.render import one_line
 from checker.report import Clue, Confidence, Decision, Dropped, Finding, Report, RoleUsage, Verdict
 from checker.taxonomy import Artifact, Label, Role, Scenario
 
@@ -248,6 +249,38 @@ def test_random_text_only_shows() -> None:
     plain = comment("plain words")
     for text in random_texts():
         harmless(comment(text), plain, comments=1)
+
+
+PLACES = [
+    "{}",
+    "ours\n{}",
+    "{}\n{}",
+    "# {}",
+    "- {}",
+    "1. {}",
+    "> {}\n> {}",
+    "**{}** *{}* “{}” ({})",
+    "| a | b |\n| - | - |\n| {} | {} |",
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_wherever_a_text_is_put_it_shows_as_it_was_written(place: str) -> None:
+    expected = Seen(place.replace("{}", "x")).elements
+    for text in (*(text[:500] for text in HOSTILE), *random_texts()):
+        said = inert(text, 10_000)
+        if said:
+            seen = Seen(place.replace("{}", said))
+            seen.elements.pop("span", None)
+            assert (seen.elements, seen.addresses) == (expected, [])
+            assert [match[0] for text in seen.texts for match in ACTIVE.finditer(text)] == []
+            everything = "".join(HTMLText(place.replace("{}", said)).all).replace("\u2060", "")
+            assert everything.count(one_line(text)) >= place.count("{}")
+
+
+def test_the_words_of_a_link_stay_its_words() -> None:
+    for text in (*(text[:500] for text in HOSTILE), *random_texts()):
+        assert Seen(f"[{inert(text, 10_000)}]({PULL_REQUEST})").addresses == [PULL_REQUEST]
 
 
 def test_what_is_shown_is_what_was_written() -> None:

@@ -177,7 +177,7 @@ def test_comments_on_the_linked_issue_are_one_check(there: Town) -> None:
             there.do("comment", repo=pull.repository.name, number=1, body=words, actor=REPORTER)
         there.settle()
     assert len(rows(there, pull, tables.runs)) == 2
-    assert "comment 1 on issue 1 \\(new\\), comment 2 on issue 1 \\(new\\), comment 3 on" in pull.comment()["body"]
+    assert "comment 1 on issue 1 (new), comment 2 on issue 1 (new), comment 3 on" in pull.comment()["body"]
 
 
 # Bad days
@@ -391,7 +391,7 @@ def an_edited_issue_is_read_again(there: Town) -> Iterator[None]:
     message = "Tea needs time: give more than zero minutes"
     pull.repository.do("edit_issue", number=1, body=f"{story.ISSUE}\nThe message is `{message}`.")
     yield
-    assert "Changed meanwhile: issue 1, as edited \\(new\\)." in pull.comment()["body"]
+    assert "Changed meanwhile: issue 1, as edited (new)." in pull.comment()["body"]
     assert len(rows(there, pull, tables.runs)) == 2
 
 

@@ -10,7 +10,7 @@ import unicodedata
 import pytest
 from fakes import HERE
 
-from checker.evidence import LONGEST_QUOTE, Evidence, Quote, Unproved, prove
+from checker.evidence import LONGEST_QUOTE, Evidence, Quote, Unproved, prove, quotable
 from checker.pair import Text
 from checker.taxonomy import Artifact
 
@@ -200,3 +200,22 @@ def test_a_megabyte_of_hostile_text_is_read_in_linear_time() -> None:
 def test_a_long_run_of_marks_is_set_aside_and_the_rest_is_still_composed() -> None:
     run = unicodedata.normalize("NFD", "é") + "\u0301" * 60
     assert isinstance(proved(f"caf\u00e9 {run} end", f"cafe\u0301 {run} end"), Evidence)
+
+
+@pytest.mark.parametrize(
+    ("body", "end"),
+    [
+        ("  It fails in version 3. " + "It is slow, too. " * 25 + "\n", "too."),
+        ("One <!-- which version? --> two three four.", "four."),
+        ("A sentence of some words. " * 30, "words."),
+        ("First paragraph, without a full stop, " + "x " * 150 + "end\n\n" + "y" * 500, "x end"),
+        ("at org.a.B.c(B.java:17)\n" * 40, "at org.a.B.c(B.java:17)"),
+        ("word " * 200, "word"),
+        ("x" * 2000, "x"),
+    ],
+)
+def test_what_is_quoted_of_a_text_is_whole_or_ends_where_something_ends_and_is_proved(body: str, end: str) -> None:
+    quote = quotable(body)
+    assert quote.endswith(end)
+    assert isinstance(proved(body, quote), Evidence)
+    assert len(quote) > min(len(body.strip()), LONGEST_QUOTE) // 3

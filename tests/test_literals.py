@@ -9,7 +9,7 @@ import pytest
 
 from checker.literal_grammars import GRAMMARS
 from checker.literal_readers import read
-from checker.literals import LIMIT, Place, SharedLiteral, Standing, shared_literals
+from checker.literals import LIMIT, Place, SharedLiteral, Standing, Wording, shared_literals, whole_wording
 from checker.patches import Patch, parse
 
 MESSAGE = "the basket holds nothing to pay"
@@ -59,10 +59,64 @@ def test_a_filled_in_message_is_matched_by_its_fixed_parts(code: str, fragments:
     assert literals[0].standing is Standing.UNSPECIFIED
 
 
+@pytest.mark.parametrize(
+    ("code", "test", "whole"),
+    [
+        (
+            'raise ValueError(f"cart {number} holds {count} stale items")',
+            'assert str(error) == "cart 7 holds 12 stale items"',
+            Wording("cart {number} holds {count} stale items", "placeholders"),
+        ),
+        (
+            'raise ValueError("cart %s holds %d "\n    "stale items" % (number, count))',
+            'assert str(error) == "cart 7 holds 12 stale items"',
+            Wording("cart %s holds %d stale items", "placeholders"),
+        ),
+        (
+            'fail("cart " + number + f" in {shop.name(12345678, 12345678, 12345678, 1)} holds stale items")',
+            'assert str(error) == "cart 7 in X holds stale items"',
+            Wording("cart {number} in {…} holds stale items", "placeholders"),
+        ),
+        (
+            'raise ValueError(f"cart {number} holds stale items: {items}")',
+            'with pytest.raises(ValueError, match=r"cart \\d+ holds stale items: \\[.*"):',
+            Wording(r"cart \d+ holds stale items: \[.*", "pattern"),
+        ),
+        (
+            'raise ValueError("cart holds stale items. Take them out.")',
+            'with pytest.raises(ValueError, match="holds stale items"):',
+            Wording("cart holds stale items. Take them out."),
+        ),
+        (
+            'log("stale items in\\nthe cart")',
+            'assert printed == "two stale items in\\nthe cart"',
+            Wording("two stale items in"),
+        ),
+        (
+            'raise ValueError(f"cart {{}} {number} holds stale items")',
+            'assert str(error) == "cart <> 7 holds stale items"',
+            Wording("cart <> 7 holds stale items"),
+        ),
+        (
+            'raise ValueError(f"cart {number} holds stale items ' + "x" * 400 + '")',
+            'assert str(error) in "holds stale items ' + "x" * 400 + '"',
+            Wording("holds stale items " + "x" * 400),
+        ),
+    ],
+)
+def test_the_whole_wording_of_a_fragment_is_told_with_its_holes(code: str, test: str, whole: Wording) -> None:
+    patches = written("cart.py", code), written("test_cart.py", test)
+    literal = next(one for one in shared_literals(*patches, None) if "stale items" in one.text)
+    assert whole_wording(literal.text, patches[0], literal.code, patches[1], literal.test) == whole
+
+
 def test_a_template_string_of_javascript_is_matched_by_its_fixed_parts() -> None:
     code = written("cart.js", "throw new Error(`cart ${number} holds stale items`);")
     test = written("cart.test.js", "expect(() => pay()).toThrow('cart 7 holds stale items');")
-    assert standings(shared_literals(code, test, None)) == {"holds stale items": Standing.UNSPECIFIED}
+    (literal,) = shared_literals(code, test, None)
+    assert (literal.text, literal.standing) == ("holds stale items", Standing.UNSPECIFIED)
+    whole = whole_wording(literal.text, code, literal.code, test, literal.test)
+    assert whole == Wording("cart {number} holds stale items", "placeholders")
 
 
 def test_strings_wrapped_over_lines_are_one_literal() -> None:

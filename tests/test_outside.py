@@ -52,6 +52,7 @@ async def test_the_agent_reads_the_pair_and_its_labels_stand_as_given(tmp_path: 
     assert {finding.reason for finding in report.findings} == {"why"}
     assert "no quote proves it" in as_text(report)
     assert report.backend == "command:agent"
+    assert report.dollars is None
 
 
 @pytest.mark.parametrize("labels", [[], ["No Misalignment"]])
@@ -215,6 +216,7 @@ def test_a_named_variable_is_handed_on(
         (["--method", "command:./agent", "--panel", "a,b"], "asks no model of ours"),
         (["--method", "command:./agent", "--model", "a"], "asks no model of ours"),
         (["--method", "command:./agent", "--agent-env", "NO_SUCH_ONE"], "there is no such environment variable"),
+        (["--method", "command:./agent", "--budget-dollars", "1"], "--budget-dollars cannot hold for --method command"),
         (["--agent-env", "PATH"], "--agent-env is for --method command:..."),
     ],
 )

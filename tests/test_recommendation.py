@@ -9,9 +9,9 @@ import pytest
 from fakes import load_pair
 
 from checker.evidence import Evidence
-from checker.pair import Pair
+from checker.pair import Comment, Pair
 from checker.pipeline import check
-from checker.recommendation import Action, recommend
+from checker.recommendation import ADDED, Action, recommend
 from checker.report import Confidence, Finding, Report, RoleUsage, Signal, SignalKind, Verdict
 from checker.rules import RulesBackend
 from checker.taxonomy import Artifact, Label, Role, Scenario
@@ -87,6 +87,45 @@ def test_an_answer_is_quoted_with_its_author_after_what_was_asked() -> None:
     )
 
 
+BODY = (
+    "Thank you for looking. We use version 3.1 of it, and\nit fails whenever the basket is empty! Version 2 is fine.\n"
+    "\n- no other cart\n- see " + "0123456789" * 100
+)
+
+
+@pytest.mark.parametrize(
+    ("quote", "added"),
+    [
+        ("version 3.1 of it", "  > We use version 3.1 of it, and\n  > it fails whenever the basket is empty!"),
+        (
+            "empty! Version",
+            "  > We use version 3.1 of it, and\n  > it fails whenever the basket is empty! Version 2 is fine.",
+        ),
+        ("Version 2 is fine.", "  > Version 2 is fine."),
+        ("other cart", "  > - no other cart"),
+        ("see 01234567890", "  > - see 01234567890 […]"),
+        ("is said nowhere", "  > is said nowhere"),
+    ],
+)
+def test_no_half_sentence_is_added_to_a_statement(quote: str, added: str) -> None:
+    issue = replace(PAIR.issues[0], comments=(Comment(BODY, "ann"),))
+    pair = replace(PAIR, issues=(issue,))
+    source = next(name for name, text in pair.texts.items() if text.body == BODY)
+    said = Evidence(source, Artifact.ISSUE_DISCUSSION, quote, author="ann")
+    advice = recommend(pair, report(finding(Label.IS, Confidence.HIGH, said)))
+    assert advice.statement is not None
+    assert advice.statement.endswith(f"- @ann:\n{added}\n")
+
+
+def test_the_answer_to_a_request_is_quoted_whole() -> None:
+    pair = load_pair("incomplete-specification")
+    found = asyncio.run(check(pair, RulesBackend()))
+    advice = recommend(pair, replace(found, findings=tuple(f for f in found.findings if f.label is Label.IS)))
+    assert advice.statement is not None
+    answer = next(c.body for c in pair.issues[0].comments if c.body.startswith("Sorry for being brief."))
+    assert "\n".join(f"  > {line}" for line in answer.splitlines()) in advice.statement
+
+
 def test_low_confidence_alone_repairs_nothing() -> None:
     low = finding(Label.IS, Confidence.LOW)
     assert recommend(PAIR, report(low)).action is Action.LOOK
@@ -110,6 +149,39 @@ def test_rules_literals_stand_in_the_amended_statement_word_for_word() -> None:
     assert advice.statement.endswith("- The exact wording expected: “Field path has an unbalanced bracket”\n")
 
 
+@pytest.mark.parametrize(
+    ("asserted", "added", "repair"),
+    [
+        (
+            '    assert str(error) == "no index 3 for ABBR"',
+            "- The wording expected, with placeholders for what varies: “no index {index} for {key}”",
+            "“no index {index} for {key}”",
+        ),
+        (
+            '    with pytest.raises(ValueError, match="no index .* for ABBR"):',
+            "- The wording expected, as the regular expression that it must match: “no index .* for ABBR”",
+            "the pattern “no index .* for ABBR”",
+        ),
+    ],
+)
+def test_of_a_message_that_is_filled_in_the_whole_wording_is_added(asserted: str, added: str, repair: str) -> None:
+    def patch(path: str, line: str) -> str:
+        return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,0 +1,1 @@\n+{line}\n"
+
+    pair = load_pair("scope-creep-and-literal")
+    code, test = (
+        patch("a.py", '    raise ValueError(f"no index {index} for {key}")'),
+        patch("tests/test_a.py", asserted),
+    )
+    pair = replace(pair, pull_request=replace(pair.pull_request, code_patch=code, test_patch=test))
+    found = asyncio.run(check(pair, RulesBackend()))
+    (literal,) = (f for f in found.findings if f.label is Label.UL)
+    assert literal.repair == f"State the expected wording in the issue: {repair}."
+    advice = recommend(pair, replace(found, findings=(literal,)))
+    assert advice.statement is not None
+    assert advice.statement.endswith(f"{ADDED}\n\n{added}\n")
+
+
 @pytest.mark.parametrize("gap", ["unread", "partial"])
 def test_a_statement_that_was_not_read_cannot_be_amended(gap: str) -> None:
     pair: Pair = replace(PAIR, **{gap: (Artifact.ISSUE_DESCRIPTION,)})  # type: ignore[arg-type]
@@ -130,6 +202,26 @@ def test_a_pair_without_a_label(verdict: Verdict, action: Action) -> None:
     assert advice.action is action
     assert ("IS cannot be ruled out." in advice.reason) is (verdict is Verdict.UNDETERMINED)
     assert ("no intent" in advice.reason) is (verdict is Verdict.NOTHING_FOUND)
+
+
+def test_what_was_not_read_is_listed_in_one_sentence() -> None:
+    gaps = ("reviews (not read)", "commit messages (read only in part)", "conversation (not read)")
+    doubts = (*(f"SC and UL cannot be ruled out: the {gap}." for gap in gaps), "DP cannot be ruled out: it (not read).")
+    advice = recommend(PAIR, Report("a", "m", Verdict.UNDETERMINED, undetermined=(*doubts, "Text addresses a model.")))
+    assert advice.reason == (
+        "SC, DP and UL cannot be ruled out; not read: the reviews, the conversation, it; "
+        "read only in part: the commit messages. Text addresses a model."
+    )
+
+
+def test_what_a_check_did_not_read_is_listed_in_one_sentence() -> None:
+    pair = replace(PAIR, unread=(Artifact.PR_REVIEWS, Artifact.ISSUE_DISCUSSION), partial=(Artifact.PR_COMMITS,))
+    found = asyncio.run(check(pair, RulesBackend()))
+    assert len(found.undetermined) == 3
+    assert recommend(pair, found).reason == (
+        "SC and IS cannot be ruled out; not read: the reviews, the issue's discussion; "
+        "read only in part: the commit messages."
+    )
 
 
 def test_a_pair_without_an_issue_asks_for_a_look() -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from audits import examples, row_of, write_audit
 from command_line import run
+from test_bot_inert import ACTIVE, HOSTILE, Seen, random_texts
 from test_render import MARKDOWN, MENTIONS, REFERENCES, agrees, full_report, rendered
 
 from checker.audit_folder import AuditFolder
@@ -147,9 +148,19 @@ def test_the_folders_of_the_machine_are_not_told(audit: Audit) -> None:
 def test_a_strangers_text_in_the_markdown_is_text(tmp_path: Path, stranger: str) -> None:
     made = {words: as_markdown(_hostile(tmp_path, words)) for words in (stranger, "plain words")}
     seen = {words: rendered(text) for words, text in made.items()}
-    assert seen[stranger].tags == seen["plain words"].tags
+    assert [tag for tag in seen[stranger].tags if tag != "span"] == [t for t in seen["plain words"].tags if t != "span"]
     assert seen[stranger].addresses == []
     assert REFERENCES.findall(seen[stranger].text) == []
+
+
+def test_as_github_renders_it_a_strangers_text_only_shows(tmp_path: Path) -> None:
+    plain_words = Seen(as_markdown(_hostile(tmp_path, "plain words")))
+    for stranger in (text.encode("utf-8", "replace").decode() for text in (*HOSTILE, *random_texts())):
+        seen = Seen(as_markdown(_hostile(tmp_path, stranger)))
+        seen.elements.pop("span", None)
+        assert seen.elements == plain_words.elements
+        assert (seen.addresses, seen.comments) == ([], [])
+        assert [match[0] for text in seen.texts for match in ACTIVE.finditer(text)] == []
 
 
 def _hostile(tmp_path: Path, stranger: str) -> Audit:
@@ -163,7 +174,7 @@ def test_the_markdown_of_thousands_fits_into_an_issue_and_says_what_it_leaves_ou
     assert len(text) < 65_536
     left = re.search(r"([\d,]+) more stand in the page", text)
     assert left is not None
-    assert int(left[1].replace(",", "")) + text.count("- **a\\_\\_b") == 2000
+    assert int(left[1].replace(",", "")) + text.count("- **a__b") == 2000
 
 
 # The page as a file

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from checker.evaluation.labels import EvaluationInputError
 from checker.evaluation.overlap import overlap
 from checker.evaluation.solved import bin_edges, solved
 from checker.evaluation.studies import counts, share
+from checker.evaluation.study_render import solved_text
 from checker.evaluation.trail import NO_LABEL
 
 LABELS: Mapping[str, frozenset[str]] = {
@@ -143,6 +145,45 @@ def test_the_leaderboard_with_and_without_misaligned_pairs() -> None:
     assert found.tau == pytest.approx(3 / math.sqrt(6 * 5))  # four couples alike, one reversed, one tied after
     gamma = found.standings[2]
     assert (gamma.unknown, gamma.unrecorded) == (1, 4)
+
+
+def test_ranks_are_compared_with_those_after_leaving_out_as_many_pairs_at_random() -> None:
+    dice = random.Random(3)
+    names = [f"p{n}" for n in range(200)]
+    bad = frozenset(names[:60])
+    # Whoever solves more of the good pairs solves fewer of the misaligned ones: without these the order is another.
+    agents = [
+        Submission(f"a{k}", frozenset(n for n in names if dice.random() < (0.9 - k / 20 if n in bad else 0.3 + k / 40)))
+        for k in range(12)
+    ]
+    found = solved(Judged("m", {n: frozenset({"SC"}) if n in bad else NO_LABEL for n in names}), agents)
+    assert found.chance is not None
+    assert found.tau is not None
+    assert (found.chance.left_out, found.chance.rounds) == (60, 1000)
+    assert found.tau < found.chance.tau.low < found.chance.tau.mean < found.chance.tau.high <= 1
+    assert found.chance.as_low < 0.01
+    any_pairs = Judged("m", {n: frozenset({"SC"}) if k % 10 < 3 else NO_LABEL for k, n in enumerate(names)})
+    usual = solved(any_pairs, agents)
+    assert usual.chance is not None
+    assert usual.tau is not None
+    assert usual.chance.tau == found.chance.tau
+    assert usual.chance.tau.low <= usual.tau <= usual.chance.tau.high
+    assert usual.chance.as_low > 0.05
+
+
+def test_where_no_pair_is_without_a_label_there_is_no_second_leaderboard() -> None:
+    judged = Judged("m", {"a": frozenset({"SC"})}, frozenset({"b"}))
+    found = solved(judged, [Submission("one", frozenset("ab")), Submission("two", frozenset("a"))])
+    assert [(one.rank, one.rank_without, one.climbs) for one in found.standings] == [(1, None, None), (2, None, None)]
+    said = " ".join(solved_text(found).split())
+    assert "none is without a label, so there is no leaderboard without the others" in said
+    assert "None was found to have no label, so the share of the decided says nothing. Apart from these 1" in said
+    assert "change their rank" not in said
+
+
+def test_where_nothing_is_left_out_there_is_no_comparison() -> None:
+    judged = Judged("m", {"a": NO_LABEL, "b": NO_LABEL})
+    assert solved(judged, [Submission("one", frozenset("a")), Submission("two", frozenset("ab"))]).chance is None
 
 
 def test_without_a_second_rate_there_is_no_tau_and_without_variation_no_p() -> None:

@@ -103,6 +103,8 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield "    No quote proves it.\n"
     for evidence in finding.evidence[:1]:
         yield f"    “{inert(_short(evidence.quote))}” ({inert(_short(evidence.source))})\n"
+    if finding.repair:
+        yield f"    Repair: {inert(_short(finding.repair))}\n"
 
 
 def _name(label: Label) -> str:
@@ -116,7 +118,7 @@ def _share(share: Share) -> str:
 
 def _short(text: str) -> str:
     said = one_line(text[:_LONGEST_QUOTE])
-    return said if len(text) <= _LONGEST_QUOTE else f"{said} [...]"
+    return said if len(text) <= _LONGEST_QUOTE else f"{said.rpartition(' ')[0] or said} …"
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:

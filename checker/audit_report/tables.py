@@ -98,7 +98,8 @@ def unread(rates: Rates) -> str:
         ]
         for artifact, (nothing, part) in rates.unread.items()
     ]
-    return _table("unread", ("Artifact", "Not read", "In part", "All pairs"), rows)
+    heads = ("Artifact", f"{swatch('undetermined')} Not read", f"{swatch('partly')} In part", "All pairs")
+    return _table("unread", heads, rows)
 
 
 def _parts(counts: dict[Verdict, int]) -> list[Part]:

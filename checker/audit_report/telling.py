@@ -9,7 +9,7 @@ from checker.audit_folder import UNREADABLE
 from checker.audit_report.pairs import LONGEST_NAME, cut
 from checker.audit_report.rates import FEW, Cost, ModelCost, Rates, Share
 from checker.audit_report.reading import Audit
-from checker.audit_summary import dollars_said, time_said
+from checker.audit_summary import time_said, tokens_said
 from checker.recommendation import Action
 from checker.render import RULES_NOTE
 from checker.report import Verdict
@@ -79,8 +79,10 @@ def made(audit: Audit) -> Iterator[str]:
 
 def cost_said(cost: Cost, spent: int) -> Iterator[str]:
     """What the pairs listed cost, what was spent beside, and the time."""
-    if cost.tokens or cost.models:
-        yield f"The pairs listed cost {dollars_said(cost.dollars)}, {cost.tokens:,} tokens: {_models(cost.models)}."
+    if cost.models and not cost.tokens and cost.dollars is None:
+        yield f"What the pairs listed cost is unknown: {_models(cost.models)}."
+    elif cost.models:
+        yield f"The pairs listed took {tokens_said(cost.tokens, cost.dollars)}: {_models(cost.models)}."
     else:
         yield "No model was asked."
     if spent > cost.tokens:
@@ -95,7 +97,7 @@ def _time(seconds: float) -> str:
 
 def _models(models: tuple[ModelCost, ...]) -> str:
     return "; ".join(
-        f"{_name(model.model)} {model.calls:,} calls, {model.tokens:,} tokens, {dollars_said(model.dollars)}"
+        f"{_name(model.model)} {_number(model.calls, 'call')}, {tokens_said(model.tokens, model.dollars)}"
         for model in models
     )
 
@@ -113,4 +115,8 @@ def interval(share: Share) -> str:
 
 def pairs_said(number: int) -> str:
     """So many pairs."""
-    return f"{number:,} pair" if number == 1 else f"{number:,} pairs"
+    return _number(number, "pair")
+
+
+def _number(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -153,7 +153,7 @@ class OutsideBackend:
 
     def open(self, case: Case) -> OutsideSession:
         """The agent for one check."""
-        return OutsideSession(case, self.ask)
+        return OutsideSession(case, self.ask, self.name)
 
 
 @dataclass(frozen=True)
@@ -162,6 +162,7 @@ class OutsideSession:
 
     case: Case
     ask: Callable[[Pair], Awaitable[OutsideAnswer]]
+    name: str
 
     async def analyze(self, role: Role, labels: tuple[Label, ...]) -> AgentReport:
         """The agent's labels. Raises ModelFailure."""
@@ -186,5 +187,5 @@ class OutsideSession:
         return Review(Role.CODE_VALIDATOR)
 
     def usage(self) -> tuple[RoleUsage, ...]:
-        """Unknown to us: what an outside agent costs it tells whoever runs it."""
-        return ()
+        """One call at an unknown price: what an outside agent costs it tells whoever runs it."""
+        return (RoleUsage(Role.CLASSIFIER, self.name, calls=1, dollars=None),)

@@ -196,7 +196,7 @@ def _change_table(methods: Sequence[Evaluated]) -> list[str]:
 
 
 def _cost_table(methods: Sequence[Evaluated]) -> list[str]:
-    names, forms = ("tokens", "dollars", "seconds"), ("{:,.0f}", "${:,.4f}", "{:,.1f} s")
+    names, forms = ("tokens", "dollars", "seconds"), ("{:,.0f}", "${:,.4f}", "{:,.2f} s")
     rows = []
     for one in methods:
         cells = []

@@ -23,12 +23,15 @@ def read_result(data: Any) -> tuple[str, Prediction]:
     if not isinstance(identity, str) or not identity:
         raise ValueError("it names no pair (field id)")
     labels = _labels(data)
+    dollars, tokens = _number(data, "dollars", _spent(data)), _number(data, "tokens", _used(data))
+    # Of an agent of others nobody counts the tokens.
+    is_uncounted = bool(_usage(data)) and dollars is None and not tokens
     return identity, Prediction(
         labels,
         undecided=data.get("verdict") == Verdict.UNDETERMINED,
         phases=_phases(data, labels),
-        dollars=_number(data, "dollars", _spent(data)),
-        tokens=_number(data, "tokens", _used(data)),
+        dollars=dollars,
+        tokens=None if is_uncounted else tokens,
         seconds=_number(data, "seconds", None),
     )
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from checker.evaluation.chance import ByChance, by_chance
 from checker.evaluation.experiments import Submission
 from checker.evaluation.judged import Judged
 from checker.evaluation.labels import EvaluationInputError
@@ -48,7 +49,7 @@ class Contrast:
 class Standing:
     """A submission's resolved rate on all judged pairs, on those without a label, and on the misaligned.
 
-    Ranks: 1 is best, equal rates share the better rank.
+    Ranks: 1 is best, equal rates share the better rank; `rank_without` is None where no pair is without a label.
     """
 
     name: str
@@ -56,21 +57,22 @@ class Standing:
     without_label: Share
     misaligned: Share
     rank: int
-    rank_without: int
+    rank_without: int | None
     unknown: int
     unrecorded: int
 
     @property
-    def climbs(self) -> int:
-        """Places won (or lost, below 0) by leaving the misaligned pairs out."""
-        return self.rank - self.rank_without
+    def climbs(self) -> int | None:
+        """Places won (or lost, below 0) by leaving the misaligned pairs out; None where none are left."""
+        return None if self.rank_without is None else self.rank - self.rank_without
 
 
 @dataclass(frozen=True)
 class Solved:
     """`pairs` judged, of which `decided`; `unknown` ids that submissions solve and nobody judged.
 
-    `tau` is Kendall's tau-b of the two leaderboards, None with fewer than two different rates.
+    `tau` is Kendall's tau-b of the two leaderboards, None with fewer than two different rates; `chance` what it is
+    when as many pairs are left out at random.
     """
 
     judge: str
@@ -82,6 +84,7 @@ class Solved:
     contrast: Contrast | None
     standings: tuple[Standing, ...]
     tau: float | None
+    chance: ByChance | None
     unknown: tuple[str, ...]
     without_results: tuple[str, ...]
 
@@ -101,6 +104,7 @@ def solved(judged: Judged, submissions: Sequence[Submission], without_results: S
     misaligned = {i: times[i] for i in pairs if judged.labels.get(i, NO_LABEL) != NO_LABEL}
     rest = {i: times[i] for i in pairs if judged.labels.get(i) == NO_LABEL}
     standings = _standings(submissions, pairs, misaligned.keys(), rest.keys())
+    tau = _tau(standings)
     return Solved(
         judged.judge,
         len(pairs),
@@ -110,7 +114,8 @@ def solved(judged: Judged, submissions: Sequence[Submission], without_results: S
         tuple(_bin(edges, misaligned.values(), rest.values()) for edges in bin_edges(len(submissions))),
         _contrast(list(misaligned.values()), list(rest.values())),
         standings,
-        _tau(standings),
+        tau,
+        by_chance(submissions, pairs, len(rest), tau),
         tuple(sorted(times.keys() - judged.ids)),
         tuple(without_results),
     )
@@ -157,13 +162,13 @@ def _standings(
             share(there, len(rest)),
             share(len(one.resolved & misaligned), len(misaligned)),
             1 + sum(other > everywhere for other in on_all),
-            1 + sum(other > there for other in on_rest),
+            1 + sum(other > there for other in on_rest) if rest else None,
             len(one.resolved - pairs),
             len(pairs - one.recorded) if one.recorded is not None else 0,
         )
         for one, everywhere, there in zip(submissions, on_all, on_rest, strict=True)
     ]
-    return tuple(sorted(rows, key=lambda row: (row.rank, row.rank_without, row.name)))
+    return tuple(sorted(rows, key=lambda row: (row.rank, row.rank_without or 0, row.name)))
 
 
 def _tau(standings: Sequence[Standing]) -> float | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from checker.evaluation.chance import ByChance
 from checker.evaluation.overlap import Overlap
 from checker.evaluation.render import aligned
 from checker.evaluation.solved import Solved, Standing
@@ -82,11 +83,15 @@ def _solved_rows(study: Solved) -> Iterator[Row]:
     if study.contrast:
         yield from (_figure("contrast", "all", what, value) for what, value in asdict(study.contrast).items())
     yield _figure("leaderboard", "all", "tau", study.tau)
-    for one in study.standings:
+    if study.chance:
+        for what, one in (("tau", study.chance.tau), ("moved", study.chance.moved)):
+            yield ("leaderboard", "all", f"{what} by chance", None, None, one.mean, one.low, one.high)
+        yield _figure("leaderboard", "all", "draws with a tau as low", study.chance.as_low)
+    for standing in study.standings:
         for what in ("all", "without_label", "misaligned"):
-            yield _row("leaderboard", one.name, f"resolved of {what}", getattr(one, what))
+            yield _row("leaderboard", standing.name, f"resolved of {what}", getattr(standing, what))
         for what in ("rank", "rank_without", "unknown", "unrecorded"):
-            yield _figure("leaderboard", one.name, what, getattr(one, what))
+            yield _figure("leaderboard", standing.name, what, getattr(standing, what))
 
 
 def _overlap_rows(one: Overlap) -> Iterator[Row]:
@@ -154,6 +159,7 @@ def solved_text(study: Solved) -> str:
         _contrast_lines(study),
         _leaderboard(study.standings),
         _wrapped(_tau_sentence(study)),
+        _wrapped(_chance_sentence(study.chance)) if study.chance else [],
         list(_remarks(study)),
     )
 
@@ -175,21 +181,35 @@ def _leaderboard(standings: Sequence[Standing]) -> list[str]:
     rows = []
     for one in standings:
         before, after = one.all.fraction, one.without_label.fraction
-        change = "-" if before is None or after is None else f"{100 * (after - before):+.1f}"
+        # The sum turns a -0.0 into 0.0.
+        change = "-" if before is None or after is None else f"{round(100 * (after - before), 1) + 0.0:+.1f}"
         shares = [_per_cent(part.fraction) for part in (one.all, one.without_label, one.misaligned)]
-        places = f"{one.climbs:+d}" if one.climbs else "="
-        rows.append((one.name, *shares[:2], change, shares[2], str(one.rank), str(one.rank_without), places))
+        then, places = ("-", "-") if one.climbs is None else (str(one.rank_without), f"{one.climbs:+d}")
+        rows.append((one.name, *shares[:2], change, shares[2], str(one.rank), then, places if one.climbs != 0 else "="))
     return aligned(header, rows, _LONGEST_NAME)
 
 
 def _tau_sentence(study: Solved) -> str:
-    moved = [one for one in study.standings if one.climbs]
-    furthest = max((abs(one.climbs) for one in moved), default=0)
+    if study.misaligned.of == study.misaligned.count:
+        return (
+            f"`all`: of {study.pairs:,} pairs; none is without a label, so there is no leaderboard without the others."
+        )
+    moved = [abs(one.climbs) for one in study.standings if one.climbs]
+    furthest = max(moved, default=0)
     tau = "" if study.tau is None else f" Kendall's tau between the two orders: {study.tau:.3f}."
     places = f", at most {furthest} place{'s' if furthest > 1 else ''}" if moved else ""
     return (
         f"`all`: of {study.pairs:,} pairs; `without`: of the {study.misaligned.of - study.misaligned.count:,} without "
         f"a label; {len(moved)} of {len(study.standings)} submissions change their rank{places}.{tau}"
+    )
+
+
+def _chance_sentence(chance: ByChance) -> str:
+    return (
+        f"For comparison, {chance.left_out:,} pairs left out at random ({chance.rounds:,} draws, seed {chance.seed}): "
+        f"tau {chance.tau.mean:.3f} in the mean, {chance.tau.low:.3f} to {chance.tau.high:.3f} in 95 % of the draws; "
+        f"{chance.moved.mean:.1f} submissions change their rank, {chance.moved.low:g} to {chance.moved.high:g}. "
+        f"In {_per_cent(chance.as_low)} % of the draws tau is no higher than without the misaligned pairs."
     )
 
 
@@ -244,6 +264,8 @@ def _headline(judge: str, misaligned: Share, undetermined: int, failed: int) -> 
     count, fraction, ends = _cells(misaligned)
     said = f"{misaligned.of:,} pairs decided by {one_line(judge)}: {count} misaligned"
     said += f" ({fraction} %, 95 % interval {ends})." if misaligned.of else "."
+    if misaligned.count == misaligned.of > 0:
+        said += " None was found to have no label, so the share of the decided says nothing."
     if undetermined or failed:
         said += f" Apart from these {undetermined:,} undetermined and {failed:,} without an answer, in no rate."
     return _wrapped(said)
