@@ -92,7 +92,8 @@ def row(outcome: Outcome) -> dict[str, Any]:
     data = write_report(report)
     del data["signals"]
     advice = recommend(pair, report)
-    tokens = sum(used.input_tokens + used.output_tokens for used in report.usage)
+    is_uncounted = any(used.is_uncounted for used in report.usage)
+    tokens = None if is_uncounted else sum(used.input_tokens + used.output_tokens for used in report.usage)
     head = {"schema": SCHEMA, "id": pair.id, "repository": pair.repository}
     cost = {"tokens": tokens, "dollars": report.dollars, "seconds": round(outcome.seconds, 3)}
     told = {"action": advice.action.value, "reason": advice.reason, "statement": advice.statement}

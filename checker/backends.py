@@ -109,10 +109,16 @@ def client(
     import httpx2
     from anthropic import AsyncAnthropic, DefaultAioHttpClient
 
+    http = DefaultAioHttpClient()
     try:
-        return AsyncAnthropic(api_key=api_key, base_url=base_url, http_client=DefaultAioHttpClient())
+        found = AsyncAnthropic(api_key=api_key, base_url=base_url, http_client=http)
     except httpx2.InvalidURL as error:
         raise UsageError(f"{said_by} is no address ({error})") from None
+    if found.base_url.userinfo:
+        # In an address and in a header it would come twice, which aiohttp refuses.
+        http.auth = (found.base_url.username, found.base_url.password)
+        found.base_url = found.base_url.copy_with(userinfo=b"")
+    return found
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -468,3 +469,16 @@ async def test_a_key_that_is_no_header_is_refused_in_words_that_do_not_hold_it(
                 await AnthropicModel(client).ask(REQUEST, book)
     assert KEY not in str(raised.value)
     assert server.received == []
+
+
+async def test_a_name_and_a_password_in_the_address_are_sent_in_place_of_the_key_and_told_nowhere(
+    monkeypatch: pytest.MonkeyPatch, book: Book
+) -> None:
+    with served(monkeypatch, message("Here."), error(404, "not_found_error", "none")) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url.replace("//", "//ann:p%40ss@"))
+        async with connect() as client:
+            await AnthropicModel(client).ask(REQUEST, book)
+            with pytest.raises(ModelFailure) as raised:
+                await AnthropicModel(client).ask(REQUEST, book)
+    assert server.received[0].headers["authorization"] == f"Basic {b64encode(b'ann:p@ss').decode()}"
+    assert "ss@" not in str(raised.value)

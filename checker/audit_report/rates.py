@@ -107,7 +107,7 @@ def cost(rows: Sequence[Row]) -> Cost:
     """What all of these pairs' checks took."""
     seconds = [row.seconds for row in rows]
     return Cost(
-        tokens=sum(row.tokens for row in rows),
+        tokens=sum(row.tokens or 0 for row in rows),
         dollars=_sum(row.dollars for row in rows),
         seconds=sum(seconds),
         median_seconds=median(seconds) if seconds else 0.0,

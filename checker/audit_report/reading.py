@@ -46,13 +46,13 @@ class Settings:
 class Row:
     """One pair's outcome. `failed`: a role gave no answer, so the report is not whole and counts for no rate.
 
-    `dollars` is None where a model's price is unknown; `seconds` is how long the check took.
+    `dollars` is None where a price is unknown, `tokens` where nobody counted; `seconds` is how long the check took.
     """
 
     report: Report
     repository: str | None
     advice: Recommendation
-    tokens: Annotated[int, Field(ge=0)]
+    tokens: Annotated[int, Field(ge=0)] | None
     dollars: _Amount | None
     seconds: _Amount
     failed: bool
