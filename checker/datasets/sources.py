@@ -175,13 +175,14 @@ def _hub(source: str) -> Iterator[Found]:
 def _load(source: str, name: str, split: str | None) -> Iterable[Mapping[str, Any]] | InputProblem:
     """The rows, from the Hub or its cache on this machine, where they lie memory-mapped.
 
-    RuntimeError is how `datasets` refuses a data set that is a script.
+    RuntimeError is how `datasets` refuses a data set that is a script; it asks the Hub through `httpx2`.
     """
+    import httpx2
+
     try:
         import datasets
         from datasets.exceptions import DatasetGenerationError, DatasetsError
         from datasets.inspect import SplitsNotFoundError
-        from huggingface_hub.utils import httpx
     except ImportError:
         return InputProblem(
             source,
@@ -197,7 +198,7 @@ def _load(source: str, name: str, split: str | None) -> Iterable[Mapping[str, An
     except (DatasetGenerationError, SplitsNotFoundError) as error:
         # They say nothing of what they come from.
         return InputProblem(source, _not_loaded(error.__cause__ or error))
-    except (OSError, ValueError, RuntimeError, DatasetsError, httpx.HTTPError) as error:
+    except (OSError, ValueError, RuntimeError, DatasetsError, httpx2.HTTPError) as error:
         return InputProblem(source, _not_loaded(error))
     names = ", ".join(f"{name}:{one}" for one in splits)
     return InputProblem(source, f"it has several splits; name one: {names}")
