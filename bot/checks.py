@@ -175,7 +175,7 @@ def _configuration(problems: Sequence[ConfigProblem]) -> Iterator[str]:
         for problem in problems[:_MOST_PROBLEMS]
     ]
     further = [f"- And {len(problems) - _MOST_PROBLEMS} more."] if len(problems) > _MOST_PROBLEMS else []
-    head = f"**Please mend `{PATH}`. Until then, defaults apply to what is wrong in it:**"
+    head = f"**Please mend `{PATH}`. Until then, what is wrong in it does not count:**"
     yield "\n".join([head, "", *lines, *further])
 
 

@@ -68,10 +68,9 @@ async def hear(work: Work, task: Task, pull_request: PullRequest) -> str | None:
 async def is_shadow(work: Work, client: Client, pull_request: PullRequest) -> bool:
     """Whether nothing is to be seen of us there: by the operator's mode, or by the repository's settings.
 
-    Those of the last check; before the first one they are read: a check run begun in vain would stay open for ever.
+    They are read each time: who takes `shadow` back, and says `recheck`, is to be heard.
     """
-    last = await threaded(work.store.last_run, pull_request.id)
-    text = last.config if last else await writing.settings_file(client, pull_request.repository, PATH)
+    text = await writing.settings_file(client, pull_request.repository, PATH)
     return (read_config(text, models=work.engine.models).mode or work.mode) is Mode.SHADOW
 
 

@@ -14,7 +14,7 @@ from bot.checks import IGNORED, Head
 from bot.engine import within
 from bot.feedback import note_thumbs
 from bot.model_replies import Replies
-from bot.publishing import adopt, conclude, show_comment, show_started, supersede_others
+from bot.publishing import adopt, conclude, end_open, show_comment, show_started, supersede_others
 from bot.repo_config import PATH, RepositoryConfig, read_config
 from bot.settings import Mode
 from bot.store import PullRequest, Run
@@ -32,6 +32,7 @@ BACKFILL = "backfill"
 # What is said to us is no part of the discussion either: a dispute's reason reads like an order to a model.
 _COMMAND = re.compile(r"^[ \t]*/paichecker\b.*$", re.IGNORECASE | re.MULTILINE)
 _CLOSED = "it is closed"
+_SILENT = "by now the settings ask that nothing be shown"
 _FORCED = frozenset({"recheck", "recheck button", "rerequested"})
 
 
@@ -49,7 +50,8 @@ async def begin(work: Work, pull_request_id: int, trigger: int, run_id: str) -> 
         text = await writing.settings_file(client, pull_request.repository, PATH)
         config = read_config(text, models=work.engine.models)
         why = await threaded(work.store.reasons, pull_request.id, min(pull_request.covered, trigger - 1))
-        shadow = (config.mode or work.mode) is Mode.SHADOW or why <= {BACKFILL}
+        silent = (config.mode or work.mode) is Mode.SHADOW
+        shadow = silent or why <= {BACKFILL}
         run = Run(run_id, pull_request.id, now["head"]["sha"], newest, shadow, text)
         await threaded(work.store.change, pull_request.id, author=(now.get("user") or {}).get("login"))
         before = await threaded(work.store.run, run_id)
@@ -59,6 +61,8 @@ async def begin(work: Work, pull_request_id: int, trigger: int, run_id: str) -> 
         await threaded(work.store.begin_run, run, work.now())
         if not shadow:
             await supersede_others(work, client, pull_request, run.head_sha)
+        elif silent:
+            await end_open(work, client, pull_request, _SILENT)
         skipped = _skips(pull_request, config, now, shadow=shadow, forced=bool(why & _FORCED))
         if skipped is None:
             if not shadow:
@@ -86,6 +90,9 @@ def _skips(
         return IGNORED
     if now.get("state") == "closed" and not forced:
         return _CLOSED
+    left_out = config.leaves_out()
+    if left_out is not None:
+        return left_out
     user = now.get("user") or {}
     is_bot = user.get("type") == "Bot"
     return None if forced else config.skips(user.get("login", ""), is_bot, bool(now.get("draft")), ())

@@ -48,6 +48,13 @@ async def supersede_others(work: Work, client: Client, pull_request: PullRequest
         await conclude(work, client, pull_request, older, checks.superseded(head, by=newest, at=work.now()))
 
 
+async def end_open(work: Work, client: Client, pull_request: PullRequest, why: str) -> None:
+    """Concludes what is open, for nothing more is to be shown: a check run that never ends may block a merge."""
+    for sha, _ in await threaded(work.store.open_check_runs, pull_request.id, but=""):
+        head = Head(pull_request.repository, pull_request.number, sha)
+        await conclude(work, client, pull_request, sha, checks.skipped(head, why, at=work.now()))
+
+
 async def _write(
     work: Work, client: Client, pull_request: PullRequest, head_sha: str, body: Body, *, concluded: bool
 ) -> None:

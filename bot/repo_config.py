@@ -1,13 +1,14 @@
 """`.github/paichecker.yml` of the default branch: what a repository asks of PAIChecker, fixed for one run.
 
-A wrong field keeps its default and the others count; a file that cannot be read as a whole leaves every default.
+A wrong field keeps its default and the others count. What may have asked for silence, and cannot be read, counts as if
+it had: see `RepositoryConfig.mode_is_unread`.
 """
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -56,7 +57,10 @@ class ConfigProblem:
 
 @dataclass(frozen=True)
 class RepositoryConfig:
-    """A repository's settings. `labels` are those that are on; None leaves a choice or a limit to the operator."""
+    """A repository's settings. `labels` are those that are on; None leaves a choice or a limit to the operator.
+
+    `mode_is_unread`: the file may ask for `shadow`, for it, or its `mode`, cannot be read.
+    """
 
     labels: frozenset[Label] = frozenset(Label)
     comment: CommentWhen = CommentWhen.MISALIGNED
@@ -69,7 +73,16 @@ class RepositoryConfig:
     model: str | None = None
     budget_tokens: int | None = None
     budget_dollars: float | None = None
+    mode_is_unread: bool = False
     problems: tuple[ConfigProblem, ...] = ()
+
+    def leaves_out(self) -> str | None:
+        """Why no pull request is checked, whoever asks; None where some are. As `skips` says it."""
+        if self.mode_is_unread:
+            return f"`{PATH}` cannot be read, and may ask that nothing be shown. Mend it, then ask for another check"
+        if not self.labels:
+            return f"`{PATH}` switches every label off, so there is nothing to look for"
+        return None
 
     def skips(self, author: str, is_bot: bool, draft: bool, paths: Sequence[str]) -> str | None:
         """Why a pull request is not checked; None where it is. In Markdown, to follow “was not checked: ”.
@@ -95,10 +108,11 @@ def read_config(text: str | None, *, models: Sequence[str]) -> RepositoryConfig:
     try:
         entries = list(_entries(_root(text or "")))
     except _Wrong as wrong:
-        return RepositoryConfig(problems=(wrong.problem(WHOLE_FILE, 1),))
+        return RepositoryConfig(mode_is_unread=True, problems=(wrong.problem(WHOLE_FILE, 1),))
     readers = _readers(models)
     values: dict[str, Any] = {}
     problems: list[ConfigProblem] = []
+    unread: set[str] = set()
     for name, line, node in entries:
         field = next((known for known in readers if known.casefold() == name.casefold()), name)
         try:
@@ -107,22 +121,26 @@ def read_config(text: str | None, *, models: Sequence[str]) -> RepositoryConfig:
                 values[field] = read(node)
         except _Wrong as wrong:
             problems.append(wrong.problem(field, line))
-    return _config(values, tuple(problems[:_MOST_PROBLEMS]))
+            unread.add(wrong.meant or field)
+    return _config(values, unread - values.keys(), tuple(problems[:_MOST_PROBLEMS]))
 
 
-def _config(values: Mapping[str, Any], problems: tuple[ConfigProblem, ...]) -> RepositoryConfig:
+def _config(values: Mapping[str, Any], unread: Set[str], problems: tuple[ConfigProblem, ...]) -> RepositoryConfig:
     labels = frozenset(label for label in Label if values.get(f"labels.{label}", True))
     fields = {name.replace(".", "_"): value for name, value in values.items() if not name.startswith("labels")}
     fields.pop("budget", None)
-    return RepositoryConfig(labels=labels, problems=problems, **fields)
+    if "comment" in unread:
+        # `never` may have been meant; the check run tells what is wrong.
+        fields["comment"] = CommentWhen.NEVER
+    return RepositoryConfig(labels=labels, mode_is_unread="mode" in unread, problems=problems, **fields)
 
 
 class _Wrong(Exception):
-    """What is wrong in one place. `line` counts from 1; None: the field's line."""
+    """What is wrong in one place. `line` counts from 1; None: the field's line. `meant`: the field, if misspelled."""
 
-    def __init__(self, what: str, line: int | None = None) -> None:
+    def __init__(self, what: str, line: int | None = None, meant: str | None = None) -> None:
         super().__init__(what)
-        self.what, self.line = what, line
+        self.what, self.line, self.meant = what, line, meant
 
     def problem(self, field: str, line: int) -> ConfigProblem:
         return ConfigProblem(self.line or line, _shown(field), self.what)
@@ -193,10 +211,13 @@ def _is_left_out(node: yaml.Node) -> bool:
 
 def _unknown(field: str, known: list[str], _: yaml.Node) -> NoReturn:
     group, dot, name = field.rpartition(".")
+    if group and name.casefold() in known:
+        meant = name.casefold()
+        raise _Wrong(f"“{meant}” is no part of “{group}”: take away the spaces before it.", meant=meant)
     names = [each.removeprefix(group + dot) for each in known if each.rpartition(".")[0] == group]
-    near = difflib.get_close_matches(name[:40], names, 1)
-    meant = f"Did you mean {near[0]}?" if near else f"Known are {', '.join(names)}."
-    raise _Wrong(f"There is no field “{_shown(field)}”. {meant}")
+    near = next(iter(difflib.get_close_matches(name[:40].casefold(), names, 1)), None)
+    hint = f"Did you mean {near}?" if near else f"Known are {', '.join(names)}."
+    raise _Wrong(f"There is no field “{_shown(field)}”. {hint}", meant=near)
 
 
 def _group(example: str, node: yaml.Node) -> None:

@@ -230,15 +230,6 @@ class Store(Database):
             row = connection.execute(sa.select(*columns).where(are(tables.runs, id=run))).one_or_none()
         return Run(**row._mapping) if row else None
 
-    def last_run(self, pull_request: int) -> Run | None:
-        """The run of a pull request that began last."""
-        table = tables.runs
-        columns = [table.c[name] for name in Run.__dataclass_fields__]
-        newest = sa.select(*columns).where(table.c.pull_request == pull_request).order_by(table.c.started_at.desc())
-        with self._begin() as connection:
-            row = connection.execute(newest.limit(1)).one_or_none()
-        return Run(**row._mapping) if row else None
-
     def keep_pair(self, run: str, pair: Pair, inputs: dict[str, str]) -> set[tuple[str, int]]:
         """What a run read, and which issues it thereby depends on; those that were not known, as `linked_issues`."""
         links = tables.linked_issues

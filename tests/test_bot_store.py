@@ -118,7 +118,6 @@ async def test_a_check_comes_back_as_it_was_kept(store: Store, known: PullReques
     kept = replace(made, run=run.id, repository="ann/tool", number=9, head_sha=run.head_sha)
     store.keep_report(run.id, kept)
     assert store.checked(run.id) == store.last_checked(known.id) == kept
-    assert store.last_run(known.id) == run
 
 
 def test_a_run_that_begins_anew_reads_the_head_of_that_moment(store: Store, known: PullRequest) -> None:

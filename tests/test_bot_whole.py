@@ -32,6 +32,7 @@ from githubd_server import needs_githubd
 from bot import jobs, sweeper, tables
 from bot.app import missed_task
 from bot.demo import story
+from checker.taxonomy import Label
 
 pytestmark = needs_githubd
 BOTH = "Scope Creep, Unspecified Literal"
@@ -487,6 +488,45 @@ def in_shadow_mode_everything_is_recorded_and_nothing_is_seen(there: Town) -> It
     assert all(run.shadow for run in runs)
 
 
+def _settings(pull: PullRequest, text: str) -> None:
+    """Settings on the default branch, whatever was there before."""
+    commits = [{"message": "Settings", "files": {".github/paichecker.yml": text}}]
+    pull.town.do("push", repo=pull.repository.name, branch="main", commits=commits, actor=MAINTAINER)
+
+
+@scenario
+def shadow_is_heard_at_once_and_so_is_its_end(there: Town) -> Iterator[None]:
+    pull = there.repository().open()
+    yield
+    before = pull.check_runs()
+    _settings(pull, "mode: shadow\n")
+    head = pull.push({"a.txt": "1\n"})
+    yield
+    assert pull.check_runs() == before
+    _settings(pull, "mode: comment\n")
+    said = pull.say("/paichecker recheck")
+    yield
+    assert pull.reactions(said) == ["eyes"]
+    assert pull.check_run()["head_sha"] == head
+    assert_checked(pull)
+
+
+@scenario
+def a_check_run_that_was_begun_before_shadow_is_concluded(there: Town) -> Iterator[None]:
+    repository = there.repository()
+    pull = repository.open()
+    yield
+    store, kept = there.app.store, rows(there, pull, tables.pull_requests)[0]
+    _settings(pull, "mode: shadow\n")
+    head = pull.head
+    # As if the settings had changed between the delivery and the check.
+    store.keep_check_run(kept.id, head, int(pull.check_run()["id"]), concluded=False)
+    pull.push({"a.txt": "1\n"})
+    yield
+    assert store.open_check_runs(kept.id, but="") == []
+    assert "by now the settings ask that nothing be shown" in pull.check_runs()[0]["summary"]
+
+
 @scenario
 def mistakes_in_the_settings_show_on_the_check_run(there: Town) -> Iterator[None]:
     pull = there.repository(settings="comment: always\nlabel:\n  UL: off\nfail_on: [XY]\n").open()
@@ -496,6 +536,31 @@ def mistakes_in_the_settings_show_on_the_check_run(there: Town) -> Iterator[None
     assert "Please mend `.github/paichecker.yml`" in summary
     assert "- Line 2, label: There is no field" in summary
     assert "- Line 4, fail" in summary
+
+
+@scenario
+def settings_that_cannot_be_read_may_have_asked_for_silence(there: Town) -> Iterator[None]:
+    pulls = [there.repository(settings=text).open() for text in ("mode: shadow\n\tx: 1\n", "mdoe: shadow\n")]
+    yield
+    said = [pull.say("/paichecker recheck") for pull in pulls]
+    yield
+    for pull, comment in zip(pulls, said, strict=True):
+        assert pull.comments() == []
+        assert pull.reactions(comment) == ["eyes"]
+        assert conclusion(pull) == ("neutral", "Not checked")
+        assert "`.github/paichecker.yml` cannot be read" in pull.check_run()["summary"]
+        assert "- Line " in pull.check_run()["summary"]
+        assert [run for run in rows(there, pull, tables.runs) if run.report] == []
+
+
+@scenario
+def with_every_label_off_nothing_is_looked_for_and_that_is_said(there: Town) -> Iterator[None]:
+    off = "".join(f"  {label}: off\n" for label in Label)
+    pull = there.repository(settings=f"comment: always\nlabels:\n{off}").open()
+    yield
+    assert pull.comments() == []
+    assert conclusion(pull) == ("neutral", "Not checked")
+    assert "every label off, so there is nothing to look for" in pull.check_run()["summary"]
 
 
 @scenario
