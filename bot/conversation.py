@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from bot import writing
-from bot.caps import COMMANDS_OF_A_PERSON, COMMANDS_ON_A_PULL_REQUEST, within
 from bot.checked import Checked, Standing
 from bot.command_answers import Reaction, absent, explain, help_text
 from bot.commands import Command, Verb, WrongCommand, new_commands, read_commands, refusal
 from bot.examining import show_answers, shown_check
 from bot.feedback import answers_to, unclassified
+from bot.pauses import checks_end, commands_end, no_check, no_command, say_once_an_hour
 from bot.quotes import quoting
 from bot.repo_config import PATH, read_config
 from bot.settings import Mode
@@ -26,7 +26,6 @@ from checker.github.client import Client, GitHubError
 log = logging.getLogger(__name__)
 
 _IGNORED = "A maintainer set this pull request aside. `/paichecker resume` takes that back."
-_HOUR = timedelta(hours=1)
 _WRITERS = frozenset({"admin", "write", "maintain"})
 
 
@@ -162,16 +161,15 @@ class _Conversation:
         return self._asks
 
     async def _is_within_caps(self, commands: Sequence[Command | WrongCommand]) -> bool:
-        """Beyond the caps nobody is answered: an answer is what a flood wants."""
-        store, now = self._work.store, self._work.now()
-        here = await threaded(store.command_times, self._pull_request.id, now - _HOUR)
-        theirs = await threaded(store.command_times_of, self._said.who, self._pull_request.repository_id, now - _HOUR)
-        is_within = within(COMMANDS_ON_A_PULL_REQUEST, here, now) and within(COMMANDS_OF_A_PERSON, theirs, now)
+        """Beyond the caps one comment within an hour is answered, with when to come again."""
+        store = self._work.store
+        until = await commands_end(self._work, self._pull_request, self._said.who)
         seen = await threaded(store.lines_of, self._said.comment)
         # What was begun is finished.
         self._begun = any(at == self._said.updated_at for at, _, _ in seen)
-        if not (is_within or self._begun):
+        if until is not None and not self._begun:
             log.info("more commands than allowed: left alone", extra=self._about())
+            await say_once_an_hour(self._work, self._client, self._pull_request, no_command(until))
             return False
         for command in commands:
             await threaded(store.keep_command, self._row(command))
@@ -199,10 +197,24 @@ class _Conversation:
         elif command.verb is Verb.RECHECK and self._pull_request.ignored:
             await self._refuse(command, _IGNORED)
         elif command.verb is Verb.RECHECK:
+            await self._recheck()
+        else:
+            await self._do(command)
+
+    async def _recheck(self) -> None:
+        until = None if self._begun else await self._no_check_until()
+        if until is None:
             self._asks = True
             await self._react(Reaction.STARTED)
         else:
-            await self._do(command)
+            await self._react(Reaction.REFUSED)
+            await say_once_an_hour(self._work, self._client, self._pull_request, no_check(until))
+
+    async def _no_check_until(self) -> datetime | None:
+        async def is_maintainer() -> bool:
+            return self._said.standing is Standing.MAINTAINER
+
+        return await checks_end(self._work, self._pull_request, self._said.who, is_maintainer=is_maintainer)
 
     async def _do(self, command: Command) -> None:
         match command.verb:

@@ -5,26 +5,24 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from functools import partial
 
-from bot import checks, sweeper
+from bot import sweeper
 from bot.auth import Installations
-from bot.caps import CHECKS_OF_A_PULL_REQUEST, CHECKS_OF_A_STRANGER, within
 from bot.checked import Standing
-from bot.checks import Head
 from bot.conversation import hear, is_shadow, standing_of
+from bot.examining import show_pause
 from bot.feedback import commented, note_thumbs
-from bot.publishing import conclude, show_started
+from bot.pauses import checks_end, no_check, say_once_an_hour
+from bot.publishing import show_started
 from bot.store import PullRequest, Store
 from bot.sweeper import Missed
 from bot.tasks import Kind, Task
 from bot.work import Asked, Work, threaded
-from checker.github.client import GitHubError
+from checker.github.client import Client, GitHubError
 
 log = logging.getLogger(__name__)
-
-_HOUR = timedelta(hours=1)
-_TOO_OFTEN = "more checks were asked for within an hour than this App allows; a maintainer can ask for one later"
 
 
 async def do(work: Work, task: Task) -> list[Asked]:
@@ -43,7 +41,7 @@ async def _ask(work: Work, task: Task, pull_request: PullRequest) -> list[Asked]
     """A trigger, once for each delivery; within the caps, and with a check run in progress at once."""
     key = f"{task.key}/{pull_request.id}"
     # What was begun is finished: it must not count against itself.
-    if not (await threaded(work.store.is_trigger, key) or await _is_allowed(work, task, pull_request)):
+    if not await threaded(work.store.is_trigger, key) and await _pause(work, task, pull_request):
         return []
     # The first check starts at once, whatever asked for it.
     delay = task.delay if await threaded(work.store.newest_trigger, pull_request.id) else 0
@@ -67,22 +65,33 @@ async def _show_started(work: Work, pull_request: PullRequest, head_sha: str) ->
             await show_started(work, client, pull_request, head_sha)
 
 
-async def _is_allowed(work: Work, task: Task, pull_request: PullRequest) -> bool:
-    """Caps on what costs a check. Beyond them the head still gets a conclusion: a check that never ends blocks."""
-    store, now = work.store, work.now()
-    here = await threaded(store.trigger_times, pull_request.id, now - _HOUR)
-    theirs = await threaded(store.trigger_times_of, task.who, pull_request.repository_id, now - _HOUR)
-    if within(CHECKS_OF_A_PULL_REQUEST, here, now) and within(CHECKS_OF_A_STRANGER, theirs, now):
-        return True
-    async with work.installations.client(pull_request.installation, pull_request.repository_id) as client:
-        is_within = within(CHECKS_OF_A_PULL_REQUEST, here, now)
-        if is_within and await standing_of(client, pull_request, task.who) is Standing.MAINTAINER:
-            return True
+async def _pause(work: Work, task: Task, pull_request: PullRequest) -> datetime | None:
+    """Until when no check may be asked for, after that was said; None: one may."""
+    if task.kind is Kind.CLOSED_OFF:
+        # What nobody may read any longer is taken back, however often.
+        return None
+    opened = partial(work.installations.client, pull_request.installation, pull_request.repository_id)
+
+    async def is_maintainer() -> bool:
+        async with opened() as client:
+            return await standing_of(client, pull_request, task.who) is Standing.MAINTAINER
+
+    until = await checks_end(work, pull_request, task.who, is_maintainer=is_maintainer)
+    if until is not None:
         log.info("more checks than allowed", extra={"repository": task.repository, "number": pull_request.number})
-        if task.head_sha and not await is_shadow(work, client, pull_request):
-            head = Head(pull_request.repository, pull_request.number, task.head_sha)
-            await conclude(work, client, pull_request, task.head_sha, checks.skipped(head, _TOO_OFTEN, at=now))
-    return False
+        async with opened() as client:
+            await _say(work, client, task, pull_request, no_check(until))
+    return until
+
+
+async def _say(work: Work, client: Client, task: Task, pull_request: PullRequest, why: str) -> None:
+    """To who said a command in a comment, to others on the check run: a check run that never ends blocks."""
+    if await is_shadow(work, client, pull_request):
+        return
+    if task.kind is Kind.COMMANDS:
+        await say_once_an_hour(work, client, pull_request, why)
+    else:
+        await show_pause(work, client, pull_request, task.head_sha, why)
 
 
 async def _commands(work: Work, task: Task) -> list[Asked]:

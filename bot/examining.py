@@ -10,11 +10,11 @@ from typing import Any
 
 from bot import checks, writing
 from bot.checked import Checked, inputs_of
-from bot.checks import IGNORED, Head
+from bot.checks import IGNORED, Body, Head
 from bot.engine import within
 from bot.feedback import note_thumbs
 from bot.model_replies import Replies
-from bot.publishing import adopt, conclude, end_open, show_comment, show_started, supersede_others
+from bot.publishing import adopt, comment_address, conclude, end_open, show_comment, show_started, supersede_others
 from bot.repo_config import PATH, RepositoryConfig, read_config
 from bot.settings import Mode
 from bot.store import PullRequest, Run
@@ -232,10 +232,16 @@ async def _show(work: Work, client: Client, run: Run, checked: Checked, *, concl
         raise Forgotten(run.id)
     config = read_config(run.config, models=work.engine.models)
     comment = await show_comment(work, client, pull_request, checked, config)
-    if not conclusion:
-        return
+    if conclusion:
+        body = await _concluded(work, pull_request, checked, config, comment)
+        await conclude(work, client, pull_request, run.head_sha, body)
+
+
+async def _concluded(
+    work: Work, pull_request: PullRequest, checked: Checked, config: RepositoryConfig, comment: str | None
+) -> Body:
     answers = await threaded(work.store.answers, pull_request.id)
-    body = checks.concluded(
+    return checks.concluded(
         checked,
         web=work.web,
         fail_on=config.fail_on,
@@ -243,7 +249,28 @@ async def _show(work: Work, client: Client, run: Run, checked: Checked, *, concl
         problems=config.problems,
         comment=comment,
     )
-    await conclude(work, client, pull_request, run.head_sha, body)
+
+
+async def show_pause(work: Work, client: Client, pull_request: PullRequest, head_sha: str, why: str) -> None:
+    """Tells on a head's check run that there is no check now; without `head_sha` on that of the last check.
+
+    What was found of the head stays: who asks often enough must not turn a red check run into a grey one.
+    """
+    checked = await threaded(work.store.last_checked, pull_request.id)
+    run = await threaded(work.store.run, checked.run) if checked else None
+    head_sha = head_sha or (run.head_sha if run else "")
+    kept = await threaded(work.store.check_run, pull_request.id, head_sha)
+    if not head_sha or (kept is not None and not kept[1]):
+        # A check of it is under way, and concludes it.
+        return
+    if checked is None or run is None or run.shadow or run.head_sha != head_sha:
+        head = Head(pull_request.repository, pull_request.number, head_sha)
+        body = checks.skipped(head, why, at=work.now())
+    else:
+        config = read_config(run.config, models=work.engine.models)
+        comment = None if pull_request.comment_gone else comment_address(work, pull_request, pull_request.comment_id)
+        body = checks.outdated(await _concluded(work, pull_request, checked, config, comment), why)
+    await conclude(work, client, pull_request, head_sha, body)
 
 
 async def show_failure(work: Work, run_id: str) -> None:

@@ -101,7 +101,13 @@ async def show_comment(
     await threaded(
         work.store.change, pull_request.id, comment_id=comment, comment_run=checked.run, comment_before=run_before
     )
-    return f"{work.web}/{pull_request.repository}/pull/{pull_request.number}#issuecomment-{comment}"
+    return comment_address(work, pull_request, comment)
+
+
+def comment_address(work: Work, pull_request: PullRequest, comment: int | None) -> str | None:
+    """Where a comment of a pull request is shown."""
+    place = f"{work.web}/{pull_request.repository}/pull/{pull_request.number}"
+    return None if comment is None else f"{place}#issuecomment-{comment}"
 
 
 async def _comment(work: Work, client: Client, pull_request: PullRequest) -> int | None:

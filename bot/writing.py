@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from bot.checks import NAME, Body, external_id
@@ -10,9 +11,15 @@ from checker.github.client import Client, GitHubError, NotFoundError
 _GONE = 410
 
 
-async def find_comments(client: Client, repository: str, number: int, *, begin: str, login: str) -> list[int]:
-    """The numbers of the comments that begin like this and were written by the App, the oldest first."""
-    found = await client.pages(f"/repos/{repository}/issues/{number}/comments?per_page=100")
+async def find_comments(
+    client: Client, repository: str, number: int, *, begin: str, login: str, since: datetime | None = None
+) -> list[int]:
+    """The numbers of the comments that begin like this and were written by the App, the oldest first.
+
+    `since`: only those that were written or edited since.
+    """
+    late = f"&since={since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if since else ""
+    found = await client.pages(f"/repos/{repository}/issues/{number}/comments?per_page=100{late}")
     return [
         int(comment["id"])
         for comment in found
