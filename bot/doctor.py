@@ -26,7 +26,7 @@ from bot.store import Store
 from bot.sweeper import Attempt, attempts_since, undelivered
 from checker import __version__
 from checker.github.address import Address
-from checker.github.client import Client, GitHubError, NotFoundError, connect
+from checker.github.client import APP, Client, GitHubError, NotFoundError, connect
 from checker.github.collect import collect
 from checker.render import one_line
 
@@ -280,7 +280,7 @@ class _Examination:
         """Of one page. The App's own tokens are for a repository each, so this takes another."""
         path = f"/app/installations/{installation}/access_tokens"
         made = await self.app.send("POST", path, {"permissions": {"metadata": "read"}}, again=True)
-        async with connect(self.app.host, made["token"]) as client:
+        async with connect(self.app.host, made["token"], speaker=APP) as client:
             answer = await client.item("/installation/repositories?per_page=100", {})
         found = sorted(answer["repositories"], key=lambda one: one.get("pushed_at") or "", reverse=True)
         return found[:_MOST_REPOSITORIES]

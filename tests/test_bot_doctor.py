@@ -208,13 +208,26 @@ async def test_nothing_is_changed_on_github(clinic: Clinic, tmp_path: Path) -> N
 # What is wrong: each illness, the line it must be seen by, and the status
 
 
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (
+            refusal(401, "A JSON web token could not be decoded"),
+            "If PAICHECKER_APP_ID is the “App ID” on the App's page",
+        ),
+        (
+            refusal(404, "Integration not found"),
+            "the number is wrong, or that of an App on another GitHub, or the App was",
+        ),
+    ],
+)
 async def test_credentials_that_do_not_work_are_said_and_nothing_further_is_asked(
-    clinic: Clinic, tmp_path: Path
+    clinic: Clinic, tmp_path: Path, answer: Answer, says: str
 ) -> None:
-    clinic.answers["^/app"] = refusal(401, "A JSON web token could not be decoded")
+    clinic.answers["^/app"] = answer
     seen = await visit(clinic, tmp_path)
     assert seen.status == 2
-    assert "number and private key in the settings must be those of the same App" in seen.line("GitHub:")
+    assert says in seen.line("GitHub:")
     assert len(seen.received) == 1
 
 
