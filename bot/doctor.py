@@ -36,6 +36,8 @@ _LEVELS = {"read": 1, "write": 2, "admin": 3}
 _DAY = timedelta(days=1)
 _MOST_SHOWN = 5
 _MOST_REPOSITORIES = 10
+# Heard where it comes: whether a manifest may list it is not known.
+_WELCOME = frozenset({"installation_target"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -149,7 +151,7 @@ def _permissions(app: Json, manifest: Json) -> list[Line]:
         lines.append(Line(Mark.LOOK, f"permissions: {_listed(more)} more than needed", do))
     if lacking := sorted(wanted_events - events):
         lines.append(Line(Mark.WRONG, f"events: {', '.join(lacking)} missing", f"{page} subscribe to what is missing."))
-    if superfluous := sorted(events - wanted_events):
+    if superfluous := sorted(events - wanted_events - _WELCOME):
         do = f"{page} unsubscribe; the App answers them and does nothing."
         lines.append(Line(Mark.LOOK, f"events: {', '.join(superfluous)} not needed", do))
     return lines or [Line(Mark.OK, "permissions and events: as in app.yml")]

@@ -26,7 +26,12 @@ log = logging.getLogger(__name__)
 
 
 async def do(work: Work, task: Task) -> list[Asked]:
-    """Does it, and says which checks it asks for."""
+    """Does it, and says which checks it asks for.
+
+    Every delivery tells a repository's present name: one that told of a renaming may have been lost, or never sent.
+    """
+    if task.repository_id and await threaded(work.store.is_renamed, task.repository_id, task.repository):
+        await threaded(work.store.rename, task.repository_id, task.repository, task.installation)
     return await _DOES[task.kind](work, task)
 
 
@@ -146,6 +151,11 @@ async def _renamed(work: Work, task: Task) -> list[Asked]:
     return []
 
 
+async def _account_renamed(work: Work, task: Task) -> list[Asked]:
+    await threaded(work.store.rename_account, task.installation, task.former, task.repository)
+    return []
+
+
 async def _closed_off(work: Work, task: Task) -> list[Asked]:
     """A pull request elsewhere that read an issue of a repository which is private now must not show it any longer."""
     linked = await threaded(work.store.linked_to, task.repository, None)
@@ -201,6 +211,7 @@ _DOES: Mapping[Kind, Callable[[Work, Task], Awaitable[list[Asked]]]] = {
     Kind.ISSUE_CHANGED: _issue_changed,
     Kind.HEAD_CHECK: _head_check,
     Kind.RENAMED: _renamed,
+    Kind.ACCOUNT_RENAMED: _account_renamed,
     Kind.CLOSED_OFF: _closed_off,
     Kind.FORGET: _forget,
     Kind.TAKEN_OUT: _taken_out,

@@ -125,14 +125,49 @@ class Store(Database):
             return [PullRequest(**row._mapping) for row in rows]
 
     def rename(self, repository_id: int, repository: str, installation: int, *, former: str = "") -> None:
-        """A repository has another name now, or another owner. `former`: the name under which its issues are linked."""
-        links = tables.linked_issues
+        """A repository has another name now, or another owner. `former`: its name before, where it is told.
+
+        Its issues are linked by name, also where nothing but a link is known of it.
+        """
+        pulls = tables.pull_requests
         with self._begin() as connection:
-            wanted = tables.pull_requests.c.repository_id == repository_id
+            wanted = pulls.c.repository_id == repository_id
+            names = set(connection.execute(sa.select(pulls.c.repository).where(wanted).distinct()).scalars())
             values = {"repository": repository, "installation": installation}
-            connection.execute(sa.update(tables.pull_requests).where(wanted).values(**values))
-            renamed = sa.update(links).where(links.c.repository == former.lower())
-            connection.execute(renamed.values(repository=repository.lower()))
+            connection.execute(sa.update(pulls).where(wanted).values(**values))
+            for name in sorted({former, *names} - {""}):
+                self._rename_links(connection, name.lower(), repository.lower())
+
+    def is_renamed(self, repository_id: int, repository: str) -> bool:
+        """Whether pull requests of a repository are known under another name."""
+        table = tables.pull_requests
+        with self._begin() as connection:
+            wanted = (table.c.repository_id == repository_id) & (table.c.repository != repository)
+            return connection.execute(sa.select(table.c.id).where(wanted).limit(1)).first() is not None
+
+    def rename_account(self, installation: int, former: str, login: str) -> None:
+        """Who owns the repositories of an installation has another login now."""
+        pulls, links = tables.pull_requests, tables.linked_issues
+        begins = f"{former.lower()}/"
+        with self._begin() as connection:
+            theirs = sa.func.lower(pulls.c.repository).startswith(begins, autoescape=True)
+            theirs &= pulls.c.installation == installation
+            for name in connection.execute(sa.select(pulls.c.repository).where(theirs).distinct()).scalars().all():
+                renamed = sa.update(pulls).where(pulls.c.repository == name, pulls.c.installation == installation)
+                connection.execute(renamed.values(repository=f"{login}/{name.partition('/')[2]}"))
+            linked = sa.select(links.c.repository).where(links.c.repository.startswith(begins, autoescape=True))
+            for name in connection.execute(linked.distinct()).scalars().all():
+                self._rename_links(connection, name, f"{login.lower()}/{name.partition('/')[2]}")
+
+    def _rename_links(self, connection: sa.Connection, former: str, now: str) -> None:
+        """Some may be known under both names."""
+        links = tables.linked_issues
+        wanted = links.c.repository == former
+        if former == now:
+            return
+        for row in connection.execute(sa.select(links).where(wanted)).all():
+            self._insert(connection, links, {**row._mapping, "repository": now})
+        connection.execute(sa.delete(links).where(wanted))
 
     def forget(self, *, installation: int, repository_id: int | None = None) -> None:
         """Deletes all that is kept of an installation, or of one repository of it."""

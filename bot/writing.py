@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.checks import NAME, Body, external_id
+from bot.checks import NAME, Body, pull_request_of
 from checker.github.client import Client, GitHubError, NotFoundError
 
 _GONE = 410
@@ -85,13 +85,13 @@ async def find_check_run(client: Client, repository: str, number: int, head_sha:
 
 
 async def find_check_runs(client: Client, repository: str, number: int, head_sha: str) -> list[int]:
-    """All of them. Two pull requests may have the same head."""
+    """All of them. Two pull requests may have the same head, and the repository may have had another name."""
     path = f"/repos/{repository}/commits/{head_sha}/check-runs"
     found = await client.item(
         f"{path}{{?check_name,filter,per_page}}", {"check_name": NAME, "filter": "all", "per_page": "100"}
     )
-    wanted = external_id(repository, number)
-    return [int(run["id"]) for run in found["check_runs"] if run.get("external_id") == wanted]
+    carried = [(int(run["id"]), pull_request_of(run.get("external_id"))) for run in found["check_runs"]]
+    return [run for run, of in carried if of is not None and of.number == number]
 
 
 async def create_check_run(client: Client, repository: str, body: Body) -> int:

@@ -143,6 +143,19 @@ def test_what_was_lost_on_the_way_is_asked_for_again(there: Town) -> None:
     assert_checked(pull)
 
 
+def test_a_renaming_of_which_nothing_was_told_shows_in_the_next_delivery(there: Town) -> None:
+    pull = opened(there)
+    there.do("hooks", lose=1)
+    pull.repository.do("rename_repo", name=f"{pull.repository.name.partition('/')[2]}-renamed")
+    there.settle()
+    pull.repository.name += "-renamed"
+    pull.repository.do("edit_issue", number=1, body="Another request altogether.")
+    there.settle()
+    assert len(rows(there, pull, tables.runs)) == 2
+    asyncio.run(_sweep(there))
+    there.settle()
+
+
 def test_deliveries_in_any_order_leave_one_comment_on_the_newest_head(there: Town) -> None:
     repository = there.repository()
     there.do("hooks", pause=True, shuffle=True)
