@@ -41,7 +41,10 @@ class Said:
 
 
 async def hear(work: Work, task: Task, pull_request: PullRequest) -> str | None:
-    """Carries out what is new in a comment. Where it asks for a check, under what key: one for each state of it."""
+    """Carries out what is new in a comment. Where it asks for a check, under what key: one for each state of it.
+
+    What it did is begun until `finish_commands`: the check is to be asked for first.
+    """
     async with work.installations.client(pull_request.installation, pull_request.repository_id) as client:
         comment = await writing.read_comment(client, pull_request.repository, task.comment_id)
         author = (comment or {}).get("user") or {}
@@ -49,7 +52,7 @@ async def hear(work: Work, task: Task, pull_request: PullRequest) -> str | None:
             return None
         ours = await _our_comment(work, client, pull_request)
         found = read_commands(comment["body"] or "", quotes_ours=quoting(ours) if ours else None)
-        fresh = await _fresh(work, task.comment_id, comment["updated_at"], found)
+        fresh = await _fresh(work, task.comment_id, found)
         if not fresh and (found or ours is None or task.why == "edited"):
             return None
         if await is_shadow(work, client, pull_request):
@@ -108,16 +111,13 @@ async def _our_comment(work: Work, client: Client, pull_request: PullRequest) ->
 
 
 async def _fresh(
-    work: Work, comment: int, updated_at: str, found: Sequence[Command | WrongCommand]
+    work: Work, comment: int, found: Sequence[Command | WrongCommand]
 ) -> tuple[Command | WrongCommand, ...]:
     """Those that were not carried out before, told apart by their words: of an edited comment only what is new.
 
-    What was begun for this very state of the comment is done again: the App may have been stopped amid it. Its time is
-    in whole seconds, so of two states in one second only what stands on the same line counts as begun.
+    What was begun and not done is done again: the App was stopped amid it, and the comment may say more since.
     """
-    seen = await threaded(work.store.lines_of, comment)
-    begun = {(updated_at, command.line, command.text) for command in found}
-    return new_commands(found, [row[2] for row in seen if row not in begun])
+    return new_commands(found, await threaded(work.store.done_commands, comment))
 
 
 async def _note_answer(work: Work, pull_request: PullRequest, said: Said) -> None:
@@ -164,15 +164,13 @@ class _Conversation:
         """Beyond the caps one comment within an hour is answered, with when to come again."""
         store = self._work.store
         until = await commands_end(self._work, self._pull_request, self._said.who)
-        seen = await threaded(store.lines_of, self._said.comment)
         # What was begun is finished.
-        self._begun = any(at == self._said.updated_at for at, _, _ in seen)
+        self._begun = await threaded(store.is_begun, self._said.comment)
         if until is not None and not self._begun:
             log.info("more commands than allowed: left alone", extra=self._about())
             await say_once_an_hour(self._work, self._client, self._pull_request, no_command(until))
             return False
-        for command in commands:
-            await threaded(store.keep_command, self._row(command))
+        await threaded(store.begin_commands, self._said.comment, [self._row(command) for command in commands])
         return True
 
     def _row(self, command: Command | WrongCommand) -> dict[str, Any]:

@@ -105,10 +105,12 @@ async def _commands(work: Work, task: Task) -> list[Asked]:
     )
     key = await hear(work, task, pull_request)
     again = await threaded(work.store.by_id, pull_request.id) if key else None
-    if key is None or again is None:
-        return []
-    # The delivery's id is not signed: the same comment under another one asks for nothing more.
-    return await _ask(work, replace(task, why="recheck", key=key), again)
+    asked = []
+    if key is not None and again is not None:
+        # The delivery's id is not signed: the same comment under another one asks for nothing more.
+        asked = await _ask(work, replace(task, why="recheck", key=key), again)
+    await threaded(work.store.finish_commands, task.comment_id)
+    return asked
 
 
 async def _comment_deleted(work: Work, task: Task) -> list[Asked]:

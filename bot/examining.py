@@ -194,8 +194,9 @@ async def publish(work: Work, run_id: str) -> bool:
             body = checks.superseded(head, by=newer, at=work.now())
             await conclude(work, client, pull_request, run.head_sha, body)
             return True
+        why = await threaded(work.store.reasons, pull_request.id, pull_request.covered)
         async with work.turn("comment", pull_request.id):
-            await _show(work, client, run, checked)
+            await _show(work, client, run, checked, was_asked_for=bool(why & _FORCED))
         shown = await threaded(work.store.by_id, pull_request.id)
         if shown is not None:
             await note_thumbs(client, work.store, shown, work.now())
@@ -225,13 +226,15 @@ async def shown_check(work: Work, pull_request: PullRequest) -> Checked | None:
     return shown or await threaded(work.store.last_checked, pull_request.id)
 
 
-async def _show(work: Work, client: Client, run: Run, checked: Checked, *, conclusion: bool = True) -> None:
+async def _show(
+    work: Work, client: Client, run: Run, checked: Checked, *, conclusion: bool = True, was_asked_for: bool = False
+) -> None:
     """The comment, and the check run that leads to it."""
     pull_request = await threaded(work.store.by_id, run.pull_request)
     if pull_request is None:
         raise Forgotten(run.id)
     config = read_config(run.config, models=work.engine.models)
-    comment = await show_comment(work, client, pull_request, checked, config)
+    comment = await show_comment(work, client, pull_request, checked, config, was_asked_for=was_asked_for)
     if conclusion:
         body = await _concluded(work, pull_request, checked, config, comment)
         await conclude(work, client, pull_request, run.head_sha, body)

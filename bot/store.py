@@ -5,7 +5,7 @@ What is written twice by a step that ran twice is written once: rows are found b
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -358,19 +358,35 @@ class Store(Database):
 
     # Commands and answers
 
-    def lines_of(self, comment_id: int) -> list[tuple[str, int, str]]:
-        """The commands of a comment that were seen: its time, line and text of each."""
+    def done_commands(self, comment_id: int) -> list[str]:
+        """The texts of a comment's commands that were carried out, as often as they were."""
         table = tables.commands
         with self._begin() as connection:
-            rows = connection.execute(
-                sa.select(table.c.updated_at, table.c.line, table.c.text).where(table.c.comment_id == comment_id)
-            )
-            return [(row[0], row[1], row[2]) for row in rows]
+            wanted = are(table, comment_id=comment_id, done=True)
+            return list(connection.execute(sa.select(table.c.text).where(wanted)).scalars())
 
-    def keep_command(self, row: Row) -> None:
-        """A command that was seen, by comment, time and line: once."""
+    def begin_commands(self, comment_id: int, rows: Sequence[Row]) -> None:
+        """Keeps the commands of a comment that are begun now."""
+        table = tables.commands
+        key = ("comment_id", "updated_at", "line")
         with self._begin() as connection:
-            self._insert(connection, tables.commands, row)
+            # Whatever of them the comment still says is among those that are begun now.
+            connection.execute(sa.delete(table).where(are(table, comment_id=comment_id, done=False)))
+            for row in rows:
+                self._insert(connection, table, {**row, "done": False}, update={**row, "done": False}, on=key)
+
+    def is_begun(self, comment_id: int) -> bool:
+        """Whether the App was stopped amid the commands of a comment."""
+        table = tables.commands
+        with self._begin() as connection:
+            wanted = are(table, comment_id=comment_id, done=False)
+            return connection.execute(sa.select(table.c.id).where(wanted)).first() is not None
+
+    def finish_commands(self, comment_id: int) -> None:
+        """The commands of a comment were carried out to their end."""
+        with self._begin() as connection:
+            wanted = are(tables.commands, comment_id=comment_id)
+            connection.execute(sa.update(tables.commands).where(wanted).values(done=True))
 
     def command_times(self, pull_request: int, since: datetime) -> list[datetime]:
         """When commands were given on a pull request."""

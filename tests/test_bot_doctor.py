@@ -177,7 +177,7 @@ async def test_the_app_and_this_machine_are_told_in_readable_lines(clinic: Clini
     seen = await visit(clinic, tmp_path)
     assert seen.line("version:").startswith("ok      version: PAIChecker ")
     assert seen.line("backend:") == "ok      backend: rules, no model (set ANTHROPIC_API_KEY to use one)"
-    assert seen.line("database:") == f"ok      database: SQLite in {tmp_path / 'paichecker.sqlite'}, migration 0001"
+    assert seen.line("database:") == f"ok      database: SQLite in {tmp_path / 'paichecker.sqlite'}, migration 0002"
     assert seen.line("credentials:") == (
         "ok      credentials: GitHub takes them for Our PAIChecker (our-paichecker) of acme"
     )
@@ -379,7 +379,7 @@ async def test_a_database_at_another_migration_is_wrong(clinic: Clinic, tmp_path
         async with connect_app(settings.github, 1, settings.private_key) as installations:
             assert await examine(settings, installations, store, printed.append) == 2
         store.close()
-    assert "is at migration 0000, and this version needs 0001" in "\n".join(printed)
+    assert "is at migration 0000, and this version needs 0002" in "\n".join(printed)
 
 
 async def test_a_database_that_does_not_answer_is_said_without_its_password(clinic: Clinic, tmp_path: Path) -> None:

@@ -384,6 +384,12 @@ def what_was_deleted_is_taken_back(there: Town) -> Iterator[None]:
     yield
     assert_taken_back(pull, "MOONBASE-5")
     assert_taken_back(answered, "MOONBASE-6")
+    anew = answered.comment()["id"]
+    said = answered.say("/paichecker dispute UL")
+    yield
+    assert answered.reactions(said) == ["+1"]
+    assert answered.comment()["id"] == anew
+    assert "MOONBASE-6" not in shown(answered)
 
 
 def own_issue(repository: Repository, secret: str) -> int:

@@ -200,9 +200,11 @@ def test_a_command_and_an_answer_are_kept_once(store: Store, known: PullRequest)
     row = {"comment_id": 1, "updated_at": "t", "line": 2, "text": "/paichecker dispute", "who": "mona", "at": AT}
     answer = Answer(AnswerKind.DISPUTE, "mona", Standing.MAINTAINER, AT, Label.SC, "no", "digest")
     for _ in range(2):
-        store.keep_command({"pull_request": known.id, **row})
+        store.begin_commands(1, [{"pull_request": known.id, **row}])
         store.keep_answer(known.id, "1/t/2/SC", answer, run="run-1", backend="rules")
-    assert store.lines_of(1) == [("t", 2, "/paichecker dispute")]
+    assert (store.is_begun(1), store.done_commands(1)) == (True, [])
+    store.finish_commands(1)
+    assert (store.is_begun(1), store.done_commands(1)) == (False, ["/paichecker dispute"])
     assert store.answers(known.id) == (answer,)
     assert store.command_times(known.id, AT - timedelta(1)) == store.command_times_of("mona", 100, AT - timedelta(1))
 
