@@ -23,12 +23,15 @@ from checker.taxonomy import Label
 
 PATH = ".github/paichecker.yml"
 WHOLE_FILE = "the file"
+NO_TEXT = "no text: a folder, a submodule, or a file past 1 MB"
+"""In place of the text of what is no file of settings."""
 LONGEST = 65_536
 """Characters of the file; a longer one is refused."""
 # PyYAML takes a minute for deep nesting, and about 10 µs for each part; real files are two deep.
 _DEEPEST, _MOST_PARTS = 4, 1_000
 _MOST_ENTRIES, _LONGEST_ENTRY, _MOST_PROBLEMS = 100, 200, 20
 _SIGN = "What begins with *, & or ! must stand in quotes; anchors, aliases and tags are not read."
+_TAB = "A tab stands here. YAML wants spaces instead."
 _LEFT_OUT = ("", "~", "null")
 _SWITCHES = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 
@@ -150,6 +153,8 @@ class _Wrong(Exception):
 
 
 def _root(text: str) -> yaml.Node | None:
+    if text == NO_TEXT:
+        raise _Wrong("This is a folder, a submodule, or a file of more than 1 MB.")
     if len(text) > LONGEST:
         raise _Wrong(f"The file is longer than {LONGEST:,} characters.")
     try:
@@ -159,7 +164,9 @@ def _root(text: str) -> yaml.Node | None:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         # An alias is most often a pattern without quotes: **/*.md
         is_alias = "alias" in (error.context or "")
-        raise _Wrong(_SIGN if is_alias else f"This is not valid YAML: {_shown(error.problem, 100)}.", line) from None
+        is_tab = r"'\t'" in (error.problem or "")
+        invalid = f"This is not valid YAML: {_shown(error.problem, 100)}."
+        raise _Wrong(_SIGN if is_alias else _TAB if is_tab else invalid, line) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise _Wrong("A character stands here that YAML does not allow.", line) from None
@@ -209,15 +216,18 @@ def _is_left_out(node: yaml.Node) -> bool:
 # What each field may be
 
 
-def _unknown(field: str, known: list[str], _: yaml.Node) -> NoReturn:
+def _unknown(field: str, known: list[str], node: yaml.Node) -> NoReturn:
     group, dot, name = field.rpartition(".")
     if group and name.casefold() in known:
         meant = name.casefold()
         raise _Wrong(f"“{meant}” is no part of “{group}”: take away the spaces before it.", meant=meant)
     names = [each.removeprefix(group + dot) for each in known if each.rpartition(".")[0] == group]
+    # Whatever the field is called, who writes “shadow” may mean the mode.
+    said = node.value.strip().casefold() if isinstance(node, yaml.ScalarNode) else ""
+    asked = {Mode.SHADOW.value: "mode", CommentWhen.NEVER.value: "comment"}.get(said)
     near = next(iter(difflib.get_close_matches(name[:40].casefold(), names, 1)), None)
     hint = f"Did you mean {near}?" if near else f"Known are {', '.join(names)}."
-    raise _Wrong(f"There is no field “{_shown(field)}”. {hint}", meant=near)
+    raise _Wrong(f"There is no field “{_shown(field)}”. {hint}", meant=asked or near)
 
 
 def _group(example: str, node: yaml.Node) -> None:
@@ -252,7 +262,8 @@ def _label(node: yaml.Node) -> Label:
 
 def _one_of(choices: Sequence[str], node: yaml.Node, named: str = "") -> str:
     """The choice that stands there, in any case, as it is spelled in `choices`."""
-    given = _text(node)
+    # Also without the spaces that are none to YAML, such as those that do not break.
+    given = _text(node).strip()
     for choice in choices:
         if choice.casefold() == given.casefold():
             return choice

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import UTC, datetime
 from typing import Any
 
 from bot.checks import NAME, Body, pull_request_of
+from bot.repo_config import NO_TEXT
 from checker.github.client import Client, GitHubError, NotFoundError
 
 _GONE = 410
@@ -148,8 +150,14 @@ async def issue_text(client: Client, repository: str, number: int) -> str | None
 
 
 async def settings_file(client: Client, repository: str, path: str) -> str | None:
-    """The text of a file on the default branch; None where there is none."""
+    """The text of a file on the default branch; None where there is none, NO_TEXT where something else stands there.
+
+    Not asked for as raw text: so much as 100 MB of it would be sent.
+    """
     try:
-        return await client.text(f"/repos/{repository}/contents/{path}", "application/vnd.github.raw")
+        found = await client.item(f"/repos/{repository}/contents/{path}", {})
     except NotFoundError:
         return None
+    if not isinstance(found, dict) or found.get("encoding") != "base64":
+        return NO_TEXT
+    return base64.b64decode(found["content"]).decode("utf-8", "replace")

@@ -12,7 +12,7 @@ import pytest
 from fakes import HERE
 
 from bot.path_patterns import matches_login, matches_path
-from bot.repo_config import FIELDS, LONGEST, WHOLE_FILE, CommentWhen, RepositoryConfig, read_config
+from bot.repo_config import FIELDS, LONGEST, NO_TEXT, WHOLE_FILE, CommentWhen, RepositoryConfig, read_config
 from bot.settings import Mode
 from checker.agents import DEFAULT_MODEL
 from checker.taxonomy import Label
@@ -131,7 +131,10 @@ def test_what_is_right_counts_beside_what_is_wrong() -> None:
     ("text", "line", "message"),
     [
         ("mode: shadow\na: [", 2, "This is not valid YAML: expected the node content, but found '<stream end>'."),
-        ("mode: shadow\n\tdrafts: on", 2, "This is not valid YAML: found character '\\t' that cannot start any token."),
+        ("mode: shadow\n\tdrafts: on", 2, "A tab stands here. YAML wants spaces instead."),
+        ("mode:\tshadow", 1, "A tab stands here. YAML wants spaces instead."),
+        ("mode: shadow\t", 1, "A tab stands here. YAML wants spaces instead."),
+        (NO_TEXT, 1, "This is a folder, a submodule, or a file of more than 1 MB."),
         ("mode: shadow\nx: \x07", 2, "A character stands here that YAML does not allow."),
         ("mode: shadow\nmode: comment", 2, "“mode” stands here and on line 1. Write it once."),
         ("labels:\n  SC: on\n  sc: off", 3, "“sc” stands here and on line 2. Write it once."),
@@ -172,6 +175,8 @@ def test_a_file_that_cannot_be_read_as_a_whole_leaves_every_default_and_may_have
         "mode: [shadow]",
         "mdoe: shadow",
         "MODES: shadow",
+        "ｍｏｄｅ: shadow",
+        "run_as: Shadow",
         "budget:\n  tokens: 5\n  mode: shadow",
     ],
 )
@@ -185,7 +190,9 @@ def test_other_mistakes_keep_nothing_from_being_checked(text: str) -> None:
     assert read(text).leaves_out() is None
 
 
-@pytest.mark.parametrize("text", ["comment: nevr", "coment: never", "comment: [never]", "labels:\n  comment: never"])
+@pytest.mark.parametrize(
+    "text", ["comment: nevr", "coment: never", "comment: [never]", "post: never", "labels:\n  comment: never"]
+)
 def test_where_the_field_comment_cannot_be_read_no_comment_is_begun(text: str) -> None:
     assert read(text).comment is CommentWhen.NEVER
     assert len(read(text).problems) == 1

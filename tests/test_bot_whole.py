@@ -567,6 +567,24 @@ def settings_that_cannot_be_read_may_have_asked_for_silence(there: Town) -> Iter
 
 
 @scenario
+def what_stands_in_the_place_of_the_settings_is_said(there: Town) -> Iterator[None]:
+    path = ".github/paichecker.yml"
+    found = {f"{path}/mode.txt": "shadow\n"}, {path: "# long\n" * 200_000}
+    pulls = []
+    for files in found:
+        repository = there.repository()
+        commits = [{"message": "Settings", "files": files}]
+        there.do("push", repo=repository.name, branch="main", commits=commits, actor=MAINTAINER)
+        pulls.append(repository.open())
+    shown = there.repository(settings="\ufeffmode: \u00a0comment\r\ncomment: always\r\n").open()
+    yield
+    for pull in pulls:
+        assert conclusion(pull) == ("neutral", "Not checked")
+        assert "This is a folder, a submodule, or a file of more than 1 MB" in pull.check_run()["summary"]
+    assert_checked(shown)
+
+
+@scenario
 def with_every_label_off_nothing_is_looked_for_and_that_is_said(there: Town) -> Iterator[None]:
     off = "".join(f"  {label}: off\n" for label in Label)
     pull = there.repository(settings=f"comment: always\nlabels:\n{off}").open()
