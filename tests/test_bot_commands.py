@@ -101,11 +101,22 @@ def tags(markdown: str) -> set[str]:
         ("explain SC UL", "wrong"),
         ("explain scope", "wrong"),
         ("confirm ſC", "wrong"),
+        ("dispute SC /paichecker dispute UL", "wrong"),
+        ("dispute SC It is so, /PAIchecker confirm UL", "wrong"),
+        ("dispute SC as `/paichecker explain SC` told", "dispute SC 'as `/paichecker explain SC` told'"),
+        ("dispute SC /paichecker told so", "dispute SC '/paichecker told so'"),
         ("dıspute SC", "wrong"),
     ],
 )
 @pytest.mark.parametrize(
-    "around", ["/paichecker {}", "  /PAIchecker  {}  ", "Hello,\r\n/paichecker {}\r\nbye", "a\r/paichecker {}"]
+    "around",
+    [
+        "/paichecker {}",
+        "/paichecker: {}",
+        "  /PAIchecker  {}  ",
+        "Hello,\r\n/paichecker {}\r\nbye",
+        "a\r/paichecker {}",
+    ],
 )
 def test_a_line_is_read_as_its_command(around: str, line: str, command: str) -> None:
     number = 2 if "\r" in around else 1
