@@ -20,10 +20,10 @@ from sqlalchemy.exc import OperationalError
 
 from bot.auth import Installations
 from bot.believed import CHECKS, SURVEY, UNCHECKABLE, Outcome, Scene, look
+from bot.redelivery import Attempt, attempts_since, undelivered
 from bot.settings import Settings
 from bot.setup_page import WEBHOOK, app_file
 from bot.store import Store
-from bot.sweeper import Attempt, attempts_since, undelivered
 from checker import __version__
 from checker.github.address import Address
 from checker.github.client import APP, Client, GitHubError, NotFoundError, connect

@@ -8,16 +8,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from bot import sweeper
 from bot.auth import Installations
 from bot.checked import Standing
 from bot.conversation import hear, is_shadow, standing_of
 from bot.examining import show_pause
 from bot.feedback import commented, note_thumbs
+from bot.missed import Missed, missed
 from bot.pauses import checks_end, no_check, say_once_an_hour
 from bot.publishing import show_started
 from bot.store import PullRequest, Store
-from bot.sweeper import Missed
 from bot.tasks import Kind, Task
 from bot.work import Asked, Work, threaded
 from checker.github.client import Client, GitHubError
@@ -194,11 +193,11 @@ async def _back(work: Work, task: Task, since: str | None) -> list[Asked]:
     asked = [one for pull_request in left for one in await _ask(work, task, pull_request)]
     found: list[Missed] = []
 
-    async def note(missed: Missed) -> None:
-        found.append(missed)
+    async def note(one: Missed) -> None:
+        found.append(one)
 
     then = datetime.fromisoformat(since) if since else None
-    await sweeper.missed(work.installations, work.store, enqueue=note, installation=task.installation, since=then)
+    await missed(work.installations, work.store, enqueue=note, installation=task.installation, since=then)
     for one in found:
         where = replace(task, repository_id=one.repository_id, repository=one.repository, number=one.number)
         asked += await _check(work, replace(where, head_sha=one.head_sha))

@@ -28,9 +28,9 @@ from bot.auth import connect_app
 from bot.comment import MARKER
 from bot.demo import story
 from bot.engine import Engine
+from bot.missed import Missed
 from bot.publishing import show_started
 from bot.store import PullRequest
-from bot.sweeper import Missed
 from bot.tasks import Kind, Task
 from bot.work import Asked, Work
 

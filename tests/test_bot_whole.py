@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -29,9 +30,12 @@ from bot_githubd import (
 from bot_process import soon, until
 from githubd_server import needs_githubd
 
-from bot import jobs, sweeper, tables
+from bot import jobs, tables
 from bot.app import missed_task
 from bot.demo import story
+from bot.missed import Missed
+from bot.missed import missed as compare
+from bot.redelivery import ask_again
 from checker.taxonomy import Label
 
 pytestmark = needs_githubd
@@ -91,12 +95,12 @@ async def _sweep(there: Town) -> tuple[int, int]:
     """As the server does now and then: how many deliveries were asked for, and how many heads were missed."""
     app, missed = there.app, []
 
-    async def note(one: sweeper.Missed) -> None:
+    async def note(one: Missed) -> None:
         missed.append(one)
 
     async with app.installations() as installations:
-        asked = await sweeper.ask_again(installations, app.store, now=sweeper._now)
-        await sweeper.missed(installations, app.store, enqueue=note)
+        asked = await ask_again(installations, app.store, now=lambda: datetime.now(UTC))
+        await compare(installations, app.store, enqueue=note)
     async with jobs.outside(app.settings.database_url.get_secret_value()) as enqueue:
         for one in missed:
             await enqueue(missed_task(one))
