@@ -111,6 +111,9 @@ async def show_comment(
         await threaded(work.store.change, pull_request.id, comment_gone=True)
         log.info("the comment was deleted, and is not posted again", extra=_about(pull_request))
         return None
+    if comment is None:
+        # The check run alone tells; the next check tries again.
+        return None
     await threaded(
         work.store.change, pull_request.id, comment_id=comment, comment_run=checked.run, comment_before=run_before
     )

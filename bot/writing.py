@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import logging
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +11,8 @@ from bot.checks import NAME, Body, pull_request_of
 from bot.repo_config import NO_TEXT
 from checker.github.client import Client, GitHubError, NotFoundError
 
-_GONE = 410
+_FORBIDDEN, _GONE = 403, 410
+log = logging.getLogger(__name__)
 
 
 async def find_comments(
@@ -34,9 +36,19 @@ async def find_comment(client: Client, repository: str, number: int, *, begin: s
     return next(iter(await find_comments(client, repository, number, begin=begin, login=login)), None)
 
 
-async def create_comment(client: Client, repository: str, number: int, body: str) -> int:
-    """A new comment. Sent once: look for it before it is sent again."""
-    answer = await client.send("POST", f"/repos/{repository}/issues/{number}/comments", {"body": body}, again=False)
+async def create_comment(client: Client, repository: str, number: int, body: str) -> int | None:
+    """A new comment. Sent once: look for it before it is sent again.
+
+    None where GitHub refuses it: where a conversation is locked, Apps may not speak (github.com/renovatebot/renovate,
+    issue 6215).
+    """
+    try:
+        answer = await client.send("POST", f"/repos/{repository}/issues/{number}/comments", {"body": body}, again=False)
+    except GitHubError as error:
+        if error.status != _FORBIDDEN:
+            raise
+        log.info("a comment was refused: %s", error, extra={"repository": repository, "number": number})
+        return None
     return int(answer["id"])
 
 

@@ -160,6 +160,22 @@ def test_a_renaming_of_which_nothing_was_told_shows_in_the_next_delivery(there: 
     there.settle()
 
 
+def test_where_a_conversation_is_locked_the_check_run_alone_tells(there: Town) -> None:
+    there.do("fault", kind="status", status=403, match="/comments$", method="POST", count=None)
+    pull = there.repository().open()
+    there.settle()
+    assert pull.comments() == []
+    assert conclusion(pull) == ("neutral", BOTH)
+    said = pull.say("/paichecker explain SC\n/paichecker recheck")
+    there.settle()
+    assert sorted(pull.reactions(said)) == ["+1", "eyes"]
+    assert len(rows(there, pull, tables.runs)) == 2
+    there.do("clear_faults")
+    pull.say("/paichecker recheck")
+    there.settle()
+    assert_checked(pull)
+
+
 def test_deliveries_in_any_order_leave_one_comment_on_the_newest_head(there: Town) -> None:
     repository = there.repository()
     there.do("hooks", pause=True, shuffle=True)
