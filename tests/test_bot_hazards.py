@@ -37,7 +37,7 @@ from bot.store import open_store
 
 BOTH = "Scope Creep, Unspecified Literal"
 ASKED = "Could you share the output of the command, please?"
-DOCUMENTED = ("whole", "hazards", "webhooks", "events")
+DOCUMENTED = ("whole", "hazards", "webhooks", "events", "chaos")
 SCENARIOS: list[Scenario] = []
 
 
