@@ -16,10 +16,11 @@ from aiohttp.http_exceptions import HttpProcessingError
 from bot import jobs
 from bot.auth import Installations, connect_app
 from bot.engine import Engine
+from bot.missed import Missed
 from bot.settings import NotConfigured, Settings, SettingsError, load, prepare
 from bot.setup_page import Setup, setup_routes
 from bot.store import Store, open_store
-from bot.sweeper import Missed, sweep_forever
+from bot.sweeper import sweep_forever
 from bot.tasks import Kind, Task
 from bot.webhooks import Webhook
 from bot.work import Work, threaded

@@ -25,7 +25,7 @@ from pydantic import SecretStr
 
 from checker.github.address import Host
 from checker.github.answer import Answer, Fault
-from checker.github.client import RESOURCE, Client, GitHubError, Wait
+from checker.github.client import APP, RESOURCE, Client, GitHubError, Wait
 
 # What app.yml asks for; a test holds them together.
 PERMISSIONS: Mapping[str, str] = MappingProxyType(
@@ -42,7 +42,16 @@ _MOST_TOKENS = 4096
 # A token that was made just now may not be known everywhere yet.
 _SETTLING = 1.0
 _SUSPENDED = "has been suspended"
-_MEND = "number and private key in the settings must be those of the same App"
+_NO_APP = "ntegration not found"
+_WRONG_KEY = (
+    "the private key in the settings is none of the App whose number they give. If PAICHECKER_APP_ID is the “App ID” "
+    "on the App's page, make a new private key there, and give it as PAICHECKER_PRIVATE_KEY; else correct the number"
+)
+_WRONG_NUMBER = (
+    "the number is wrong, or that of an App on another GitHub, or the App was deleted. Compare PAICHECKER_APP_ID with "
+    "the “App ID” on the App's page; if there is no such page any more, take the credentials out of the settings and "
+    "out of the data folder, and start the server to set up a new App"
+)
 
 
 class AuthError(GitHubError):
@@ -117,9 +126,8 @@ class _SignedClient(Client):
     def __init__(
         self, session: aiohttp.ClientSession, host: Host, first: str, signer: _Signer, limits: _Limits
     ) -> None:
-        super().__init__(
-            session, host, first, longest_wait=limits.longest_wait, call_seconds=limits.call_seconds, wait=limits.wait
-        )
+        waits = {"longest_wait": limits.longest_wait, "call_seconds": limits.call_seconds}
+        super().__init__(session, host, first, **waits, wait=limits.wait, speaker=APP)
         self._signer = signer
 
     async def _ask(
@@ -134,7 +142,8 @@ class _SignedClient(Client):
             if answer.status == 401:
                 await self._wait(_SETTLING, "GitHub does not know a new token yet")
                 answer = await self._signed(credential, method, url, headers, body, again=again)
-        if answer.status == 401 or (answer.status == 403 and _SUSPENDED in answer.message):
+        is_out = (answer.status, True) in ((403, _SUSPENDED in answer.message), (404, _NO_APP in answer.message))
+        if answer.status == 401 or is_out:
             raise _refusal(answer.status, answer.message, self.host)
         return answer
 
@@ -295,9 +304,9 @@ def _refusal(status: int, message: str, host: Host) -> AuthError:
     if status == 401 and "claim" in message:
         return ClockSkew(f"{host.web} refuses the App's signature for its time{said}; set this machine's clock by NTP.")
     if status == 401 and "decoded" in message:
-        return WrongCredentials(f"{host.web} cannot verify the App's signature{said}; {_MEND}.")
-    if status == 404 and "ntegration" in message:
-        return WrongCredentials(f"{host.web} knows no App of this number{said}; {_MEND}.")
+        return WrongCredentials(f"{host.web} cannot verify the App's signature{said}: {_WRONG_KEY}.")
+    if _NO_APP in message:
+        return WrongCredentials(f"{host.web} knows no App of this number{said}: {_WRONG_NUMBER}.")
     if status == 403 and _SUSPENDED in message:
         return Suspended("The installation is suspended; who installed the App can take that back in its settings.")
     if status == 404:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bot.auth import AuthError, Installations, Suspended
-from bot.sweeper import Attempt
+from bot.redelivery import Attempt
 from checker.github.client import Client, GitHubError, NotFoundError
 
 Json = Mapping[str, Any]

@@ -26,6 +26,7 @@ CHECKS_OF_A_STRANGER = Cap(10)
 """Checks in one repository that pushes, edits and commands of one person without write access set off."""
 
 
-def within(cap: Cap, earlier: Sequence[datetime], now: datetime) -> bool:
-    """Whether it may happen once more now, after it happened at these times."""
-    return sum(now - at < cap.per for at in earlier) < cap.most
+def free_at(cap: Cap, earlier: Sequence[datetime], now: datetime) -> datetime | None:
+    """When it may happen once more, after it happened at these times; None: now."""
+    recent = sorted(at for at in earlier if now - at < cap.per)
+    return recent[-cap.most] + cap.per if len(recent) >= cap.most else None

@@ -101,6 +101,14 @@ def skipped(head: Head, why: str, *, at: datetime, problems: Sequence[ConfigProb
     return _completed(head, conclusion="neutral", title="Not checked", summary="\n\n".join(blocks), at=at)
 
 
+def outdated(body: Body, why: str) -> Body:
+    """A finished check, after which something came that is not checked. Green becomes grey; red stays."""
+    output = body["output"]
+    summary = f"**What came after this check was not checked:** {why}.\n\n{output['summary']}"
+    conclusion = "neutral" if body["conclusion"] == "success" else body["conclusion"]
+    return {**body, "conclusion": conclusion, "output": {**output, "summary": summary}}
+
+
 def superseded(head: Head, *, by: str, at: datetime) -> Body:
     """A newer head is checked instead. `by`: its SHA."""
     summary = f"A newer push, `{by[:7]}`, is checked instead."
@@ -175,7 +183,7 @@ def _configuration(problems: Sequence[ConfigProblem]) -> Iterator[str]:
         for problem in problems[:_MOST_PROBLEMS]
     ]
     further = [f"- And {len(problems) - _MOST_PROBLEMS} more."] if len(problems) > _MOST_PROBLEMS else []
-    head = f"**Please mend `{PATH}`. Until then, defaults apply to what is wrong in it:**"
+    head = f"**Please mend `{PATH}`. Until then, what is wrong in it does not count:**"
     yield "\n".join([head, "", *lines, *further])
 
 

@@ -41,8 +41,11 @@ def _issue(name: str, checked: Checked) -> tuple[str, int] | None:
     return (match[1] or checked.repository, int(match[2])) if match else None
 
 
-async def post_anew(work: Work, client: Client, pull_request: PullRequest, body: str) -> int:
-    """Another comment in place of ours. Who may read a comment may read in its history what an edit took out."""
+async def post_anew(work: Work, client: Client, pull_request: PullRequest, body: str) -> int | None:
+    """Another comment in place of ours, or none where it is refused.
+
+    Who may read a comment may read in its history what an edit took out.
+    """
     place = (client, pull_request.repository, pull_request.number)
     number = await writing.create_comment(*place, body)
     await threaded(work.store.change, pull_request.id, comment_id=number)

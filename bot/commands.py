@@ -29,7 +29,7 @@ _LONGEST = 1_000
 
 _LINE_END = re.compile(r"\r\n?|\n")
 # Case is set aside among ASCII letters only: "ſ" is another letter, and no S.
-_SLASH = re.compile(rf"\s*(?ai:{WORD})(?=\s|$)\s*(\S*)\s*")
+_SLASH = re.compile(rf"\s*(?ai:{WORD})(?=[\s:]|$):?\s*(\S*)\s*")
 _BARE = re.compile(r"\s*((?ai:confirm|dispute))\b(?![\w?'-])[\s,.:;!]*")
 _BETWEEN, _AFTER = r"(?:[\s,&]|and\b)*[*_`]*", r"[*_`]*(?=[\s,.:;!)–—-]|$)"
 _LABEL = re.compile(rf"{_BETWEEN}((?ai:SC|DP|IS|FP|UL|Others)){_AFTER}")
@@ -56,6 +56,7 @@ class Verb(StrEnum):
         return f"{WORD} {self}{_OPERANDS.get(self, '')}"
 
 
+_ANOTHER = re.compile(rf"(?<!`)(?ai:{WORD}\s+(?:{'|'.join(Verb)}))\b")
 _OPERANDS = {
     Verb.CONFIRM: " [LABEL...]",
     Verb.DISPUTE: " [LABEL...] [reason]",
@@ -200,6 +201,9 @@ def _bare(number: int, line: str) -> Command | WrongCommand | None:
 
 
 def _said(number: int, line: str, verb: Verb, operands: str) -> Command | WrongCommand:
+    if _ANOTHER.search(operands):
+        # Taken for a reason it would never be carried out.
+        return WrongCommand(number, _text(line), "Another command begins here. Write each on a line of its own.")
     labels, rest = _labels(operands)
     if verb is Verb.DISPUTE:
         if _WORDY.search(rest):

@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from bot import writing
-from bot.caps import COMMANDS_OF_A_PERSON, COMMANDS_ON_A_PULL_REQUEST, within
 from bot.checked import Checked, Standing
 from bot.command_answers import Reaction, absent, explain, help_text
 from bot.commands import Command, Verb, WrongCommand, new_commands, read_commands, refusal
 from bot.examining import show_answers, shown_check
 from bot.feedback import answers_to, unclassified
+from bot.pauses import checks_end, commands_end, no_check, no_command, say_once_an_hour
 from bot.quotes import quoting
 from bot.repo_config import PATH, read_config
 from bot.settings import Mode
@@ -26,7 +26,6 @@ from checker.github.client import Client, GitHubError
 log = logging.getLogger(__name__)
 
 _IGNORED = "A maintainer set this pull request aside. `/paichecker resume` takes that back."
-_HOUR = timedelta(hours=1)
 _WRITERS = frozenset({"admin", "write", "maintain"})
 
 
@@ -42,7 +41,10 @@ class Said:
 
 
 async def hear(work: Work, task: Task, pull_request: PullRequest) -> str | None:
-    """Carries out what is new in a comment. Where it asks for a check, under what key: one for each state of it."""
+    """Carries out what is new in a comment. Where it asks for a check, under what key: one for each state of it.
+
+    What it did is begun until `finish_commands`: the check is to be asked for first.
+    """
     async with work.installations.client(pull_request.installation, pull_request.repository_id) as client:
         comment = await writing.read_comment(client, pull_request.repository, task.comment_id)
         author = (comment or {}).get("user") or {}
@@ -50,7 +52,7 @@ async def hear(work: Work, task: Task, pull_request: PullRequest) -> str | None:
             return None
         ours = await _our_comment(work, client, pull_request)
         found = read_commands(comment["body"] or "", quotes_ours=quoting(ours) if ours else None)
-        fresh = await _fresh(work, task.comment_id, comment["updated_at"], found)
+        fresh = await _fresh(work, task.comment_id, found)
         if not fresh and (found or ours is None or task.why == "edited"):
             return None
         if await is_shadow(work, client, pull_request):
@@ -68,10 +70,9 @@ async def hear(work: Work, task: Task, pull_request: PullRequest) -> str | None:
 async def is_shadow(work: Work, client: Client, pull_request: PullRequest) -> bool:
     """Whether nothing is to be seen of us there: by the operator's mode, or by the repository's settings.
 
-    Those of the last check; before the first one they are read: a check run begun in vain would stay open for ever.
+    They are read each time: who takes `shadow` back, and says `recheck`, is to be heard.
     """
-    last = await threaded(work.store.last_run, pull_request.id)
-    text = last.config if last else await writing.settings_file(client, pull_request.repository, PATH)
+    text = await writing.settings_file(client, pull_request.repository, PATH)
     return (read_config(text, models=work.engine.models).mode or work.mode) is Mode.SHADOW
 
 
@@ -110,16 +111,13 @@ async def _our_comment(work: Work, client: Client, pull_request: PullRequest) ->
 
 
 async def _fresh(
-    work: Work, comment: int, updated_at: str, found: Sequence[Command | WrongCommand]
+    work: Work, comment: int, found: Sequence[Command | WrongCommand]
 ) -> tuple[Command | WrongCommand, ...]:
     """Those that were not carried out before, told apart by their words: of an edited comment only what is new.
 
-    What was begun for this very state of the comment is done again: the App may have been stopped amid it. Its time is
-    in whole seconds, so of two states in one second only what stands on the same line counts as begun.
+    What was begun and not done is done again: the App was stopped amid it, and the comment may say more since.
     """
-    seen = await threaded(work.store.lines_of, comment)
-    begun = {(updated_at, command.line, command.text) for command in found}
-    return new_commands(found, [row[2] for row in seen if row not in begun])
+    return new_commands(found, await threaded(work.store.done_commands, comment))
 
 
 async def _note_answer(work: Work, pull_request: PullRequest, said: Said) -> None:
@@ -163,19 +161,16 @@ class _Conversation:
         return self._asks
 
     async def _is_within_caps(self, commands: Sequence[Command | WrongCommand]) -> bool:
-        """Beyond the caps nobody is answered: an answer is what a flood wants."""
-        store, now = self._work.store, self._work.now()
-        here = await threaded(store.command_times, self._pull_request.id, now - _HOUR)
-        theirs = await threaded(store.command_times_of, self._said.who, self._pull_request.repository_id, now - _HOUR)
-        is_within = within(COMMANDS_ON_A_PULL_REQUEST, here, now) and within(COMMANDS_OF_A_PERSON, theirs, now)
-        seen = await threaded(store.lines_of, self._said.comment)
+        """Beyond the caps one comment within an hour is answered, with when to come again."""
+        store = self._work.store
+        until = await commands_end(self._work, self._pull_request, self._said.who)
         # What was begun is finished.
-        self._begun = any(at == self._said.updated_at for at, _, _ in seen)
-        if not (is_within or self._begun):
+        self._begun = await threaded(store.is_begun, self._said.comment)
+        if until is not None and not self._begun:
             log.info("more commands than allowed: left alone", extra=self._about())
+            await say_once_an_hour(self._work, self._client, self._pull_request, no_command(until))
             return False
-        for command in commands:
-            await threaded(store.keep_command, self._row(command))
+        await threaded(store.begin_commands, self._said.comment, [self._row(command) for command in commands])
         return True
 
     def _row(self, command: Command | WrongCommand) -> dict[str, Any]:
@@ -200,10 +195,24 @@ class _Conversation:
         elif command.verb is Verb.RECHECK and self._pull_request.ignored:
             await self._refuse(command, _IGNORED)
         elif command.verb is Verb.RECHECK:
+            await self._recheck()
+        else:
+            await self._do(command)
+
+    async def _recheck(self) -> None:
+        until = None if self._begun else await self._no_check_until()
+        if until is None:
             self._asks = True
             await self._react(Reaction.STARTED)
         else:
-            await self._do(command)
+            await self._react(Reaction.REFUSED)
+            await say_once_an_hour(self._work, self._client, self._pull_request, no_check(until))
+
+    async def _no_check_until(self) -> datetime | None:
+        async def is_maintainer() -> bool:
+            return self._said.standing is Standing.MAINTAINER
+
+        return await checks_end(self._work, self._pull_request, self._said.who, is_maintainer=is_maintainer)
 
     async def _do(self, command: Command) -> None:
         match command.verb:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -55,6 +56,10 @@ class Database:
         """Rows for a report over the tables (`bot.tables`)."""
         with self._begin() as connection:
             return connection.execute(query).all()
+
+    def _times(self, column: sa.Column[Any], *conditions: sa.ColumnElement[bool]) -> list[datetime]:
+        with self._begin() as connection:
+            return list(connection.execute(sa.select(column).where(*conditions)).scalars())
 
     def _insert(
         self,

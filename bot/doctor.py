@@ -20,13 +20,13 @@ from sqlalchemy.exc import OperationalError
 
 from bot.auth import Installations
 from bot.believed import CHECKS, SURVEY, UNCHECKABLE, Outcome, Scene, look
+from bot.redelivery import Attempt, attempts_since, undelivered
 from bot.settings import Settings
 from bot.setup_page import WEBHOOK, app_file
 from bot.store import Store
-from bot.sweeper import Attempt, attempts_since, undelivered
 from checker import __version__
 from checker.github.address import Address
-from checker.github.client import Client, GitHubError, NotFoundError, connect
+from checker.github.client import APP, Client, GitHubError, NotFoundError, connect
 from checker.github.collect import collect
 from checker.render import one_line
 
@@ -36,6 +36,8 @@ _LEVELS = {"read": 1, "write": 2, "admin": 3}
 _DAY = timedelta(days=1)
 _MOST_SHOWN = 5
 _MOST_REPOSITORIES = 10
+# Heard where it comes: whether a manifest may list it is not known.
+_WELCOME = frozenset({"installation_target"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -149,7 +151,7 @@ def _permissions(app: Json, manifest: Json) -> list[Line]:
         lines.append(Line(Mark.LOOK, f"permissions: {_listed(more)} more than needed", do))
     if lacking := sorted(wanted_events - events):
         lines.append(Line(Mark.WRONG, f"events: {', '.join(lacking)} missing", f"{page} subscribe to what is missing."))
-    if superfluous := sorted(events - wanted_events):
+    if superfluous := sorted(events - wanted_events - _WELCOME):
         do = f"{page} unsubscribe; the App answers them and does nothing."
         lines.append(Line(Mark.LOOK, f"events: {', '.join(superfluous)} not needed", do))
     return lines or [Line(Mark.OK, "permissions and events: as in app.yml")]
@@ -280,7 +282,7 @@ class _Examination:
         """Of one page. The App's own tokens are for a repository each, so this takes another."""
         path = f"/app/installations/{installation}/access_tokens"
         made = await self.app.send("POST", path, {"permissions": {"metadata": "read"}}, again=True)
-        async with connect(self.app.host, made["token"]) as client:
+        async with connect(self.app.host, made["token"], speaker=APP) as client:
             answer = await client.item("/installation/repositories?per_page=100", {})
         found = sorted(answer["repositories"], key=lambda one: one.get("pushed_at") or "", reverse=True)
         return found[:_MOST_REPOSITORIES]

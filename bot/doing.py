@@ -5,30 +5,32 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from functools import partial
 
-from bot import checks, sweeper
 from bot.auth import Installations
-from bot.caps import CHECKS_OF_A_PULL_REQUEST, CHECKS_OF_A_STRANGER, within
 from bot.checked import Standing
-from bot.checks import Head
 from bot.conversation import hear, is_shadow, standing_of
+from bot.examining import show_pause
 from bot.feedback import commented, note_thumbs
-from bot.publishing import conclude, show_started
+from bot.missed import Missed, missed
+from bot.pauses import checks_end, no_check, say_once_an_hour
+from bot.publishing import show_started
 from bot.store import PullRequest, Store
-from bot.sweeper import Missed
 from bot.tasks import Kind, Task
 from bot.work import Asked, Work, threaded
-from checker.github.client import GitHubError
+from checker.github.client import Client, GitHubError
 
 log = logging.getLogger(__name__)
 
-_HOUR = timedelta(hours=1)
-_TOO_OFTEN = "more checks were asked for within an hour than this App allows; a maintainer can ask for one later"
-
 
 async def do(work: Work, task: Task) -> list[Asked]:
-    """Does it, and says which checks it asks for."""
+    """Does it, and says which checks it asks for.
+
+    Every delivery tells a repository's present name: one that told of a renaming may have been lost, or never sent.
+    """
+    if task.repository_id and await threaded(work.store.is_renamed, task.repository_id, task.repository):
+        await threaded(work.store.rename, task.repository_id, task.repository, task.installation)
     return await _DOES[task.kind](work, task)
 
 
@@ -43,7 +45,7 @@ async def _ask(work: Work, task: Task, pull_request: PullRequest) -> list[Asked]
     """A trigger, once for each delivery; within the caps, and with a check run in progress at once."""
     key = f"{task.key}/{pull_request.id}"
     # What was begun is finished: it must not count against itself.
-    if not (await threaded(work.store.is_trigger, key) or await _is_allowed(work, task, pull_request)):
+    if not await threaded(work.store.is_trigger, key) and await _pause(work, task, pull_request):
         return []
     # The first check starts at once, whatever asked for it.
     delay = task.delay if await threaded(work.store.newest_trigger, pull_request.id) else 0
@@ -67,22 +69,33 @@ async def _show_started(work: Work, pull_request: PullRequest, head_sha: str) ->
             await show_started(work, client, pull_request, head_sha)
 
 
-async def _is_allowed(work: Work, task: Task, pull_request: PullRequest) -> bool:
-    """Caps on what costs a check. Beyond them the head still gets a conclusion: a check that never ends blocks."""
-    store, now = work.store, work.now()
-    here = await threaded(store.trigger_times, pull_request.id, now - _HOUR)
-    theirs = await threaded(store.trigger_times_of, task.who, pull_request.repository_id, now - _HOUR)
-    if within(CHECKS_OF_A_PULL_REQUEST, here, now) and within(CHECKS_OF_A_STRANGER, theirs, now):
-        return True
-    async with work.installations.client(pull_request.installation, pull_request.repository_id) as client:
-        is_within = within(CHECKS_OF_A_PULL_REQUEST, here, now)
-        if is_within and await standing_of(client, pull_request, task.who) is Standing.MAINTAINER:
-            return True
+async def _pause(work: Work, task: Task, pull_request: PullRequest) -> datetime | None:
+    """Until when no check may be asked for, after that was said; None: one may."""
+    if task.kind is Kind.CLOSED_OFF:
+        # What nobody may read any longer is taken back, however often.
+        return None
+    opened = partial(work.installations.client, pull_request.installation, pull_request.repository_id)
+
+    async def is_maintainer() -> bool:
+        async with opened() as client:
+            return await standing_of(client, pull_request, task.who) is Standing.MAINTAINER
+
+    until = await checks_end(work, pull_request, task.who, is_maintainer=is_maintainer)
+    if until is not None:
         log.info("more checks than allowed", extra={"repository": task.repository, "number": pull_request.number})
-        if task.head_sha and not await is_shadow(work, client, pull_request):
-            head = Head(pull_request.repository, pull_request.number, task.head_sha)
-            await conclude(work, client, pull_request, task.head_sha, checks.skipped(head, _TOO_OFTEN, at=now))
-    return False
+        async with opened() as client:
+            await _say(work, client, task, pull_request, no_check(until))
+    return until
+
+
+async def _say(work: Work, client: Client, task: Task, pull_request: PullRequest, why: str) -> None:
+    """To who said a command in a comment, to others on the check run: a check run that never ends blocks."""
+    if await is_shadow(work, client, pull_request):
+        return
+    if task.kind is Kind.COMMANDS:
+        await say_once_an_hour(work, client, pull_request, why)
+    else:
+        await show_pause(work, client, pull_request, task.head_sha, why)
 
 
 async def _commands(work: Work, task: Task) -> list[Asked]:
@@ -91,10 +104,12 @@ async def _commands(work: Work, task: Task) -> list[Asked]:
     )
     key = await hear(work, task, pull_request)
     again = await threaded(work.store.by_id, pull_request.id) if key else None
-    if key is None or again is None:
-        return []
-    # The delivery's id is not signed: the same comment under another one asks for nothing more.
-    return await _ask(work, replace(task, why="recheck", key=key), again)
+    asked = []
+    if key is not None and again is not None:
+        # The delivery's id is not signed: the same comment under another one asks for nothing more.
+        asked = await _ask(work, replace(task, why="recheck", key=key), again)
+    await threaded(work.store.finish_commands, task.comment_id)
+    return asked
 
 
 async def _comment_deleted(work: Work, task: Task) -> list[Asked]:
@@ -137,6 +152,11 @@ async def _renamed(work: Work, task: Task) -> list[Asked]:
     return []
 
 
+async def _account_renamed(work: Work, task: Task) -> list[Asked]:
+    await threaded(work.store.rename_account, task.installation, task.former, task.repository)
+    return []
+
+
 async def _closed_off(work: Work, task: Task) -> list[Asked]:
     """A pull request elsewhere that read an issue of a repository which is private now must not show it any longer."""
     linked = await threaded(work.store.linked_to, task.repository, None)
@@ -173,11 +193,11 @@ async def _back(work: Work, task: Task, since: str | None) -> list[Asked]:
     asked = [one for pull_request in left for one in await _ask(work, task, pull_request)]
     found: list[Missed] = []
 
-    async def note(missed: Missed) -> None:
-        found.append(missed)
+    async def note(one: Missed) -> None:
+        found.append(one)
 
     then = datetime.fromisoformat(since) if since else None
-    await sweeper.missed(work.installations, work.store, enqueue=note, installation=task.installation, since=then)
+    await missed(work.installations, work.store, enqueue=note, installation=task.installation, since=then)
     for one in found:
         where = replace(task, repository_id=one.repository_id, repository=one.repository, number=one.number)
         asked += await _check(work, replace(where, head_sha=one.head_sha))
@@ -192,6 +212,7 @@ _DOES: Mapping[Kind, Callable[[Work, Task], Awaitable[list[Asked]]]] = {
     Kind.ISSUE_CHANGED: _issue_changed,
     Kind.HEAD_CHECK: _head_check,
     Kind.RENAMED: _renamed,
+    Kind.ACCOUNT_RENAMED: _account_renamed,
     Kind.CLOSED_OFF: _closed_off,
     Kind.FORGET: _forget,
     Kind.TAKEN_OUT: _taken_out,

@@ -10,11 +10,11 @@ from typing import Any
 
 from bot import checks, writing
 from bot.checked import Checked, inputs_of
-from bot.checks import IGNORED, Head
+from bot.checks import IGNORED, Body, Head
 from bot.engine import within
 from bot.feedback import note_thumbs
 from bot.model_replies import Replies
-from bot.publishing import adopt, conclude, show_comment, show_started, supersede_others
+from bot.publishing import adopt, comment_address, conclude, end_open, show_comment, show_started, supersede_others
 from bot.repo_config import PATH, RepositoryConfig, read_config
 from bot.settings import Mode
 from bot.store import PullRequest, Run
@@ -32,6 +32,7 @@ BACKFILL = "backfill"
 # What is said to us is no part of the discussion either: a dispute's reason reads like an order to a model.
 _COMMAND = re.compile(r"^[ \t]*/paichecker\b.*$", re.IGNORECASE | re.MULTILINE)
 _CLOSED = "it is closed"
+_SILENT = "by now the settings ask that nothing be shown"
 _FORCED = frozenset({"recheck", "recheck button", "rerequested"})
 
 
@@ -49,7 +50,8 @@ async def begin(work: Work, pull_request_id: int, trigger: int, run_id: str) -> 
         text = await writing.settings_file(client, pull_request.repository, PATH)
         config = read_config(text, models=work.engine.models)
         why = await threaded(work.store.reasons, pull_request.id, min(pull_request.covered, trigger - 1))
-        shadow = (config.mode or work.mode) is Mode.SHADOW or why <= {BACKFILL}
+        silent = (config.mode or work.mode) is Mode.SHADOW
+        shadow = silent or why <= {BACKFILL}
         run = Run(run_id, pull_request.id, now["head"]["sha"], newest, shadow, text)
         await threaded(work.store.change, pull_request.id, author=(now.get("user") or {}).get("login"))
         before = await threaded(work.store.run, run_id)
@@ -59,6 +61,8 @@ async def begin(work: Work, pull_request_id: int, trigger: int, run_id: str) -> 
         await threaded(work.store.begin_run, run, work.now())
         if not shadow:
             await supersede_others(work, client, pull_request, run.head_sha)
+        elif silent:
+            await end_open(work, client, pull_request, _SILENT)
         skipped = _skips(pull_request, config, now, shadow=shadow, forced=bool(why & _FORCED))
         if skipped is None:
             if not shadow:
@@ -86,6 +90,9 @@ def _skips(
         return IGNORED
     if now.get("state") == "closed" and not forced:
         return _CLOSED
+    left_out = config.leaves_out()
+    if left_out is not None:
+        return left_out
     user = now.get("user") or {}
     is_bot = user.get("type") == "Bot"
     return None if forced else config.skips(user.get("login", ""), is_bot, bool(now.get("draft")), ())
@@ -187,8 +194,9 @@ async def publish(work: Work, run_id: str) -> bool:
             body = checks.superseded(head, by=newer, at=work.now())
             await conclude(work, client, pull_request, run.head_sha, body)
             return True
+        why = await threaded(work.store.reasons, pull_request.id, pull_request.covered)
         async with work.turn("comment", pull_request.id):
-            await _show(work, client, run, checked)
+            await _show(work, client, run, checked, was_asked_for=bool(why & _FORCED))
         shown = await threaded(work.store.by_id, pull_request.id)
         if shown is not None:
             await note_thumbs(client, work.store, shown, work.now())
@@ -218,17 +226,25 @@ async def shown_check(work: Work, pull_request: PullRequest) -> Checked | None:
     return shown or await threaded(work.store.last_checked, pull_request.id)
 
 
-async def _show(work: Work, client: Client, run: Run, checked: Checked, *, conclusion: bool = True) -> None:
+async def _show(
+    work: Work, client: Client, run: Run, checked: Checked, *, conclusion: bool = True, was_asked_for: bool = False
+) -> None:
     """The comment, and the check run that leads to it."""
     pull_request = await threaded(work.store.by_id, run.pull_request)
     if pull_request is None:
         raise Forgotten(run.id)
     config = read_config(run.config, models=work.engine.models)
-    comment = await show_comment(work, client, pull_request, checked, config)
-    if not conclusion:
-        return
+    comment = await show_comment(work, client, pull_request, checked, config, was_asked_for=was_asked_for)
+    if conclusion:
+        body = await _concluded(work, pull_request, checked, config, comment)
+        await conclude(work, client, pull_request, run.head_sha, body)
+
+
+async def _concluded(
+    work: Work, pull_request: PullRequest, checked: Checked, config: RepositoryConfig, comment: str | None
+) -> Body:
     answers = await threaded(work.store.answers, pull_request.id)
-    body = checks.concluded(
+    return checks.concluded(
         checked,
         web=work.web,
         fail_on=config.fail_on,
@@ -236,7 +252,28 @@ async def _show(work: Work, client: Client, run: Run, checked: Checked, *, concl
         problems=config.problems,
         comment=comment,
     )
-    await conclude(work, client, pull_request, run.head_sha, body)
+
+
+async def show_pause(work: Work, client: Client, pull_request: PullRequest, head_sha: str, why: str) -> None:
+    """Tells on a head's check run that there is no check now; without `head_sha` on that of the last check.
+
+    What was found of the head stays: who asks often enough must not turn a red check run into a grey one.
+    """
+    checked = await threaded(work.store.last_checked, pull_request.id)
+    run = await threaded(work.store.run, checked.run) if checked else None
+    head_sha = head_sha or (run.head_sha if run else "")
+    kept = await threaded(work.store.check_run, pull_request.id, head_sha)
+    if not head_sha or (kept is not None and not kept[1]):
+        # A check of it is under way, and concludes it.
+        return
+    if checked is None or run is None or run.shadow or run.head_sha != head_sha:
+        head = Head(pull_request.repository, pull_request.number, head_sha)
+        body = checks.skipped(head, why, at=work.now())
+    else:
+        config = read_config(run.config, models=work.engine.models)
+        comment = None if pull_request.comment_gone else comment_address(work, pull_request, pull_request.comment_id)
+        body = checks.outdated(await _concluded(work, pull_request, checked, config, comment), why)
+    await conclude(work, client, pull_request, head_sha, body)
 
 
 async def show_failure(work: Work, run_id: str) -> None:

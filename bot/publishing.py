@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from bot import checks, writing
-from bot.checked import Checked
+from bot.checked import Checked, digest_of
 from bot.checks import Body, Head
 from bot.closed_off import empty_check_runs, post_anew, tells_what_is_gone
 from bot.comment import MARKER, render_comment, should_post
@@ -48,6 +48,13 @@ async def supersede_others(work: Work, client: Client, pull_request: PullRequest
         await conclude(work, client, pull_request, older, checks.superseded(head, by=newest, at=work.now()))
 
 
+async def end_open(work: Work, client: Client, pull_request: PullRequest, why: str) -> None:
+    """Concludes what is open, for nothing more is to be shown: a check run that never ends may block a merge."""
+    for sha, _ in await threaded(work.store.open_check_runs, pull_request.id, but=""):
+        head = Head(pull_request.repository, pull_request.number, sha)
+        await conclude(work, client, pull_request, sha, checks.skipped(head, why, at=work.now()))
+
+
 async def _write(
     work: Work, client: Client, pull_request: PullRequest, head_sha: str, body: Body, *, concluded: bool
 ) -> None:
@@ -68,20 +75,33 @@ async def _write(
 
 
 async def show_comment(
-    work: Work, client: Client, pull_request: PullRequest, checked: Checked, config: RepositoryConfig
+    work: Work,
+    client: Client,
+    pull_request: PullRequest,
+    checked: Checked,
+    config: RepositoryConfig,
+    *,
+    was_asked_for: bool,
 ) -> str | None:
-    """Writes the one comment, where there is to be one; its address, or None."""
+    """Writes the one comment, where there is to be one; its address, or None.
+
+    `was_asked_for`: somebody wants to see what this check changed, be it nothing.
+    """
     answers = await threaded(work.store.answers, pull_request.id)
     comment = await _comment(work, client, pull_request)
     gone = pull_request.comment_gone
     if gone or not should_post(checked, config.comment, comment is not None, answers):
         return None
     # Shown once more, after an answer, it is still compared with what it was compared with.
-    is_new = pull_request.comment_run != checked.run
+    shown = await threaded(work.store.checked, pull_request.comment_run)
+    is_new = shown is None or (shown.run != checked.run and (was_asked_for or not _says_the_same(shown, checked)))
     run_before = pull_request.comment_run if is_new else pull_request.comment_before
     before = await threaded(work.store.checked, run_before)
     is_closed_off = before is not None and await tells_what_is_gone(client, before, checked)
-    body = render_comment(checked, web=work.web, before=None if is_closed_off else before, answers=answers)
+    if is_closed_off:
+        # Nor is it compared with when it is written anew after an answer.
+        run_before = before = None
+    body = render_comment(checked, web=work.web, before=before, answers=answers)
     if is_closed_off:
         comment = await post_anew(work, client, pull_request, body)
         await empty_check_runs(work, client, pull_request, checked.head_sha)
@@ -91,10 +111,28 @@ async def show_comment(
         await threaded(work.store.change, pull_request.id, comment_gone=True)
         log.info("the comment was deleted, and is not posted again", extra=_about(pull_request))
         return None
+    if comment is None:
+        # The check run alone tells; the next check tries again.
+        return None
     await threaded(
         work.store.change, pull_request.id, comment_id=comment, comment_run=checked.run, comment_before=run_before
     )
-    return f"{work.web}/{pull_request.repository}/pull/{pull_request.number}#issuecomment-{comment}"
+    return comment_address(work, pull_request, comment)
+
+
+def comment_address(work: Work, pull_request: PullRequest, comment: int | None) -> str | None:
+    """Where a comment of a pull request is shown."""
+    place = f"{work.web}/{pull_request.repository}/pull/{pull_request.number}"
+    return None if comment is None else f"{place}#issuecomment-{comment}"
+
+
+def _says_the_same(shown: Checked, now: Checked) -> bool:
+    """A delivery that came late asks for a check of what was checked already: what changed before that stays told."""
+    return (shown.head_sha, shown.inputs, _proofs(shown)) == (now.head_sha, now.inputs, _proofs(now))
+
+
+def _proofs(checked: Checked) -> tuple[object, ...]:
+    return checked.report.verdict, checked.report.backend, sorted(map(digest_of, checked.report.findings))
 
 
 async def _comment(work: Work, client: Client, pull_request: PullRequest) -> int | None:

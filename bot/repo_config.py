@@ -1,13 +1,14 @@
 """`.github/paichecker.yml` of the default branch: what a repository asks of PAIChecker, fixed for one run.
 
-A wrong field keeps its default and the others count; a file that cannot be read as a whole leaves every default.
+A wrong field keeps its default and the others count. What may have asked for silence, and cannot be read, counts as if
+it had: see `RepositoryConfig.mode_is_unread`.
 """
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -22,12 +23,15 @@ from checker.taxonomy import Label
 
 PATH = ".github/paichecker.yml"
 WHOLE_FILE = "the file"
+NO_TEXT = "no text: a folder, a submodule, or a file past 1 MB"
+"""In place of the text of what is no file of settings."""
 LONGEST = 65_536
 """Characters of the file; a longer one is refused."""
 # PyYAML takes a minute for deep nesting, and about 10 µs for each part; real files are two deep.
 _DEEPEST, _MOST_PARTS = 4, 1_000
 _MOST_ENTRIES, _LONGEST_ENTRY, _MOST_PROBLEMS = 100, 200, 20
 _SIGN = "What begins with *, & or ! must stand in quotes; anchors, aliases and tags are not read."
+_TAB = "A tab stands here. YAML wants spaces instead."
 _LEFT_OUT = ("", "~", "null")
 _SWITCHES = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 
@@ -56,7 +60,10 @@ class ConfigProblem:
 
 @dataclass(frozen=True)
 class RepositoryConfig:
-    """A repository's settings. `labels` are those that are on; None leaves a choice or a limit to the operator."""
+    """A repository's settings. `labels` are those that are on; None leaves a choice or a limit to the operator.
+
+    `mode_is_unread`: the file may ask for `shadow`, for it, or its `mode`, cannot be read.
+    """
 
     labels: frozenset[Label] = frozenset(Label)
     comment: CommentWhen = CommentWhen.MISALIGNED
@@ -69,7 +76,16 @@ class RepositoryConfig:
     model: str | None = None
     budget_tokens: int | None = None
     budget_dollars: float | None = None
+    mode_is_unread: bool = False
     problems: tuple[ConfigProblem, ...] = ()
+
+    def leaves_out(self) -> str | None:
+        """Why no pull request is checked, whoever asks; None where some are. As `skips` says it."""
+        if self.mode_is_unread:
+            return f"`{PATH}` cannot be read, and may ask that nothing be shown. Mend it, then ask for another check"
+        if not self.labels:
+            return f"`{PATH}` switches every label off, so there is nothing to look for"
+        return None
 
     def skips(self, author: str, is_bot: bool, draft: bool, paths: Sequence[str]) -> str | None:
         """Why a pull request is not checked; None where it is. In Markdown, to follow “was not checked: ”.
@@ -95,10 +111,11 @@ def read_config(text: str | None, *, models: Sequence[str]) -> RepositoryConfig:
     try:
         entries = list(_entries(_root(text or "")))
     except _Wrong as wrong:
-        return RepositoryConfig(problems=(wrong.problem(WHOLE_FILE, 1),))
+        return RepositoryConfig(mode_is_unread=True, problems=(wrong.problem(WHOLE_FILE, 1),))
     readers = _readers(models)
     values: dict[str, Any] = {}
     problems: list[ConfigProblem] = []
+    unread: set[str] = set()
     for name, line, node in entries:
         field = next((known for known in readers if known.casefold() == name.casefold()), name)
         try:
@@ -107,22 +124,26 @@ def read_config(text: str | None, *, models: Sequence[str]) -> RepositoryConfig:
                 values[field] = read(node)
         except _Wrong as wrong:
             problems.append(wrong.problem(field, line))
-    return _config(values, tuple(problems[:_MOST_PROBLEMS]))
+            unread.add(wrong.meant or field)
+    return _config(values, unread - values.keys(), tuple(problems[:_MOST_PROBLEMS]))
 
 
-def _config(values: Mapping[str, Any], problems: tuple[ConfigProblem, ...]) -> RepositoryConfig:
+def _config(values: Mapping[str, Any], unread: Set[str], problems: tuple[ConfigProblem, ...]) -> RepositoryConfig:
     labels = frozenset(label for label in Label if values.get(f"labels.{label}", True))
     fields = {name.replace(".", "_"): value for name, value in values.items() if not name.startswith("labels")}
     fields.pop("budget", None)
-    return RepositoryConfig(labels=labels, problems=problems, **fields)
+    if "comment" in unread:
+        # `never` may have been meant; the check run tells what is wrong.
+        fields["comment"] = CommentWhen.NEVER
+    return RepositoryConfig(labels=labels, mode_is_unread="mode" in unread, problems=problems, **fields)
 
 
 class _Wrong(Exception):
-    """What is wrong in one place. `line` counts from 1; None: the field's line."""
+    """What is wrong in one place. `line` counts from 1; None: the field's line. `meant`: the field, if misspelled."""
 
-    def __init__(self, what: str, line: int | None = None) -> None:
+    def __init__(self, what: str, line: int | None = None, meant: str | None = None) -> None:
         super().__init__(what)
-        self.what, self.line = what, line
+        self.what, self.line, self.meant = what, line, meant
 
     def problem(self, field: str, line: int) -> ConfigProblem:
         return ConfigProblem(self.line or line, _shown(field), self.what)
@@ -132,6 +153,8 @@ class _Wrong(Exception):
 
 
 def _root(text: str) -> yaml.Node | None:
+    if text == NO_TEXT:
+        raise _Wrong("This is a folder, a submodule, or a file of more than 1 MB.")
     if len(text) > LONGEST:
         raise _Wrong(f"The file is longer than {LONGEST:,} characters.")
     try:
@@ -141,7 +164,9 @@ def _root(text: str) -> yaml.Node | None:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         # An alias is most often a pattern without quotes: **/*.md
         is_alias = "alias" in (error.context or "")
-        raise _Wrong(_SIGN if is_alias else f"This is not valid YAML: {_shown(error.problem, 100)}.", line) from None
+        is_tab = r"'\t'" in (error.problem or "")
+        invalid = f"This is not valid YAML: {_shown(error.problem, 100)}."
+        raise _Wrong(_SIGN if is_alias else _TAB if is_tab else invalid, line) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise _Wrong("A character stands here that YAML does not allow.", line) from None
@@ -191,12 +216,18 @@ def _is_left_out(node: yaml.Node) -> bool:
 # What each field may be
 
 
-def _unknown(field: str, known: list[str], _: yaml.Node) -> NoReturn:
+def _unknown(field: str, known: list[str], node: yaml.Node) -> NoReturn:
     group, dot, name = field.rpartition(".")
+    if group and name.casefold() in known:
+        meant = name.casefold()
+        raise _Wrong(f"“{meant}” is no part of “{group}”: take away the spaces before it.", meant=meant)
     names = [each.removeprefix(group + dot) for each in known if each.rpartition(".")[0] == group]
-    near = difflib.get_close_matches(name[:40], names, 1)
-    meant = f"Did you mean {near[0]}?" if near else f"Known are {', '.join(names)}."
-    raise _Wrong(f"There is no field “{_shown(field)}”. {meant}")
+    # Whatever the field is called, who writes “shadow” may mean the mode.
+    said = node.value.strip().casefold() if isinstance(node, yaml.ScalarNode) else ""
+    asked = {Mode.SHADOW.value: "mode", CommentWhen.NEVER.value: "comment"}.get(said)
+    near = next(iter(difflib.get_close_matches(name[:40].casefold(), names, 1)), None)
+    hint = f"Did you mean {near}?" if near else f"Known are {', '.join(names)}."
+    raise _Wrong(f"There is no field “{_shown(field)}”. {hint}", meant=asked or near)
 
 
 def _group(example: str, node: yaml.Node) -> None:
@@ -231,7 +262,8 @@ def _label(node: yaml.Node) -> Label:
 
 def _one_of(choices: Sequence[str], node: yaml.Node, named: str = "") -> str:
     """The choice that stands there, in any case, as it is spelled in `choices`."""
-    given = _text(node)
+    # Also without the spaces that are none to YAML, such as those that do not break.
+    given = _text(node).strip()
     for choice in choices:
         if choice.casefold() == given.casefold():
             return choice

@@ -5,7 +5,6 @@ What is written twice by a step that ran twice is written once: rows are found b
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,13 +12,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot import tables
-from bot.checked import Answer, AnswerKind, Checked, Standing
-from bot.database import Database, are, open_engine
-from bot.tables import Row
+from bot.checked import Checked
+from bot.database import are, open_engine
+from bot.ledger import Ledger, pull_requests_of
 from checker import __version__
 from checker.pair import Pair, read_pair, write_pair
 from checker.report import read_report, write_report
-from checker.taxonomy import Label
 
 # Why the App itself asks for a check: the push behind it is counted already, or was never told of.
 _OWN_REASONS = ("missed", "superseded")
@@ -64,7 +62,7 @@ class Run:
     config: str | None
 
 
-class Store(Database):
+class Store(Ledger):
     """Made by `open_store`."""
 
     # Pull requests
@@ -90,7 +88,9 @@ class Store(Database):
     def by_id(self, pull_request: int) -> PullRequest | None:
         """A pull request that is still known."""
         with self._begin() as connection:
-            row = connection.execute(sa.select(tables.pull_requests).where(_this(pull_request))).one_or_none()
+            row = connection.execute(
+                sa.select(tables.pull_requests).where(are(tables.pull_requests, id=pull_request))
+            ).one_or_none()
         return PullRequest(**row._mapping) if row else None
 
     def known(self, repository_id: int, number: int) -> PullRequest | None:
@@ -103,7 +103,9 @@ class Store(Database):
     def change(self, pull_request: int, **values: Any) -> None:
         """Sets columns of a pull request."""
         with self._begin() as connection:
-            connection.execute(sa.update(tables.pull_requests).where(_this(pull_request)).values(**values))
+            connection.execute(
+                sa.update(tables.pull_requests).where(are(tables.pull_requests, id=pull_request)).values(**values)
+            )
 
     def linked_to(self, repository: str, number: int | None) -> list[PullRequest]:
         """The pull requests whose last check read this issue, or (None) any issue of this repository."""
@@ -125,14 +127,49 @@ class Store(Database):
             return [PullRequest(**row._mapping) for row in rows]
 
     def rename(self, repository_id: int, repository: str, installation: int, *, former: str = "") -> None:
-        """A repository has another name now, or another owner. `former`: the name under which its issues are linked."""
-        links = tables.linked_issues
+        """A repository has another name now, or another owner. `former`: its name before, where it is told.
+
+        Its issues are linked by name, also where nothing but a link is known of it.
+        """
+        pulls = tables.pull_requests
         with self._begin() as connection:
-            wanted = tables.pull_requests.c.repository_id == repository_id
+            wanted = pulls.c.repository_id == repository_id
+            names = set(connection.execute(sa.select(pulls.c.repository).where(wanted).distinct()).scalars())
             values = {"repository": repository, "installation": installation}
-            connection.execute(sa.update(tables.pull_requests).where(wanted).values(**values))
-            renamed = sa.update(links).where(links.c.repository == former.lower())
-            connection.execute(renamed.values(repository=repository.lower()))
+            connection.execute(sa.update(pulls).where(wanted).values(**values))
+            for name in sorted({former, *names} - {""}):
+                self._rename_links(connection, name.lower(), repository.lower())
+
+    def is_renamed(self, repository_id: int, repository: str) -> bool:
+        """Whether pull requests of a repository are known under another name."""
+        table = tables.pull_requests
+        with self._begin() as connection:
+            wanted = (table.c.repository_id == repository_id) & (table.c.repository != repository)
+            return connection.execute(sa.select(table.c.id).where(wanted).limit(1)).first() is not None
+
+    def rename_account(self, installation: int, former: str, login: str) -> None:
+        """Who owns the repositories of an installation has another login now."""
+        pulls, links = tables.pull_requests, tables.linked_issues
+        begins = f"{former.lower()}/"
+        with self._begin() as connection:
+            theirs = sa.func.lower(pulls.c.repository).startswith(begins, autoescape=True)
+            theirs &= pulls.c.installation == installation
+            for name in connection.execute(sa.select(pulls.c.repository).where(theirs).distinct()).scalars().all():
+                renamed = sa.update(pulls).where(pulls.c.repository == name, pulls.c.installation == installation)
+                connection.execute(renamed.values(repository=f"{login}/{name.partition('/')[2]}"))
+            linked = sa.select(links.c.repository).where(links.c.repository.startswith(begins, autoescape=True))
+            for name in connection.execute(linked.distinct()).scalars().all():
+                self._rename_links(connection, name, f"{login.lower()}/{name.partition('/')[2]}")
+
+    def _rename_links(self, connection: sa.Connection, former: str, now: str) -> None:
+        """Some may be known under both names."""
+        links = tables.linked_issues
+        wanted = links.c.repository == former
+        if former == now:
+            return
+        for row in connection.execute(sa.select(links).where(wanted)).all():
+            self._insert(connection, links, {**row._mapping, "repository": now})
+        connection.execute(sa.delete(links).where(wanted))
 
     def forget(self, *, installation: int, repository_id: int | None = None) -> None:
         """Deletes all that is kept of an installation, or of one repository of it."""
@@ -188,12 +225,8 @@ class Store(Database):
     def trigger_times_of(self, who: str, repository_id: int, since: datetime) -> list[datetime]:
         """When somebody asked for checks in a repository."""
         table = tables.triggers
-        of_repository = table.c.pull_request.in_(_pull_requests_of(repository_id))
+        of_repository = table.c.pull_request.in_(pull_requests_of(repository_id))
         return self._times(table.c.at, table.c.who == who, of_repository, table.c.at > since)
-
-    def _times(self, column: sa.Column[Any], *conditions: sa.ColumnElement[bool]) -> list[datetime]:
-        with self._begin() as connection:
-            return list(connection.execute(sa.select(column).where(*conditions)).scalars())
 
     def newest_trigger(self, pull_request: int) -> int:
         """The number of the newest trigger; 0 where there is none."""
@@ -228,15 +261,6 @@ class Store(Database):
         columns = [tables.runs.c[name] for name in Run.__dataclass_fields__]
         with self._begin() as connection:
             row = connection.execute(sa.select(*columns).where(are(tables.runs, id=run))).one_or_none()
-        return Run(**row._mapping) if row else None
-
-    def last_run(self, pull_request: int) -> Run | None:
-        """The run of a pull request that began last."""
-        table = tables.runs
-        columns = [table.c[name] for name in Run.__dataclass_fields__]
-        newest = sa.select(*columns).where(table.c.pull_request == pull_request).order_by(table.c.started_at.desc())
-        with self._begin() as connection:
-            row = connection.execute(newest.limit(1)).one_or_none()
         return Run(**row._mapping) if row else None
 
     def keep_pair(self, run: str, pair: Pair, inputs: dict[str, str]) -> set[tuple[str, int]]:
@@ -296,7 +320,7 @@ class Store(Database):
         """A finished check has seen all triggers up to this one."""
         table = tables.pull_requests
         with self._begin() as connection:
-            wanted = _this(pull_request) & (table.c.covered < trigger)
+            wanted = are(tables.pull_requests, id=pull_request) & (table.c.covered < trigger)
             connection.execute(sa.update(table).where(wanted).values(covered=trigger))
 
     # Check runs
@@ -330,85 +354,6 @@ class Store(Database):
             )
             return [(row[0], row[1]) for row in rows]
 
-    # Commands and answers
-
-    def lines_of(self, comment_id: int) -> list[tuple[str, int, str]]:
-        """The commands of a comment that were seen: its time, line and text of each."""
-        table = tables.commands
-        with self._begin() as connection:
-            rows = connection.execute(
-                sa.select(table.c.updated_at, table.c.line, table.c.text).where(table.c.comment_id == comment_id)
-            )
-            return [(row[0], row[1], row[2]) for row in rows]
-
-    def keep_command(self, row: Row) -> None:
-        """A command that was seen, by comment, time and line: once."""
-        with self._begin() as connection:
-            self._insert(connection, tables.commands, row)
-
-    def command_times(self, pull_request: int, since: datetime) -> list[datetime]:
-        """When commands were given on a pull request."""
-        table = tables.commands
-        return self._times(table.c.at, table.c.pull_request == pull_request, table.c.at > since)
-
-    def command_times_of(self, who: str, repository_id: int, since: datetime) -> list[datetime]:
-        """When somebody gave commands in a repository."""
-        table = tables.commands
-        of_repository = table.c.pull_request.in_(_pull_requests_of(repository_id))
-        return self._times(table.c.at, table.c.who == who, of_repository, table.c.at > since)
-
-    def keep_answer(self, pull_request: int, key: str, answer: Answer, *, run: str | None, backend: str | None) -> None:
-        """An entry of the ledger, once for each key."""
-        values = {
-            "pull_request": pull_request,
-            "key": key,
-            "kind": answer.kind.value,
-            "label": answer.label.value if answer.label else None,
-            "who": answer.who,
-            "standing": answer.standing.value,
-            "at": answer.at,
-            "reason": answer.reason,
-            "evidence": answer.evidence,
-            "run": run,
-            "backend": backend,
-            "version": __version__,
-        }
-        with self._begin() as connection:
-            self._insert(connection, tables.answers, values)
-
-    def answered_run(self, key: str) -> str | None:
-        """The check that an entry of the ledger answers to; `key`: how its key begins."""
-        table = tables.answers
-        with self._begin() as connection:
-            wanted = table.c.key.startswith(key, autoescape=True)
-            return connection.execute(sa.select(table.c.run).where(wanted).limit(1)).scalar()
-
-    def answers(self, pull_request: int) -> tuple[Answer, ...]:
-        """What was said to findings of a pull request, the oldest first."""
-        table = tables.answers
-        query = sa.select(table).where(table.c.pull_request == pull_request).order_by(table.c.at, table.c.id)
-        with self._begin() as connection:
-            return tuple(_answer(row._mapping) for row in connection.execute(query))
-
-    # Thumbs
-
-    def keep_thumbs(self, pull_request: int, comment_id: int, thumbs: Iterable[tuple[str, str]], at: datetime) -> None:
-        """The thumbs that a comment has now, each as who and content; others that it had are gone from now on.
-
-        Of a pull request that was deleted meanwhile nothing is kept.
-        """
-        table = tables.thumbs
-        of_comment = (table.c.pull_request == pull_request) & (table.c.comment_id == comment_id)
-        # Two transactions that change many rows in different orders end in a deadlock: the second waits for the first.
-        lock = sa.select(tables.pull_requests.c.id).where(_this(pull_request)).with_for_update(key_share=True)
-        with self._begin() as connection:
-            if connection.execute(lock).one_or_none() is None:
-                return
-            connection.execute(sa.update(table).where(of_comment, table.c.gone_at.is_(None)).values(gone_at=at))
-            for who, content in thumbs:
-                key = {"pull_request": pull_request, "comment_id": comment_id, "who": who, "content": content}
-                self._insert(connection, table, {**key, "seen_at": at}, update={"gone_at": None}, on=tuple(key))
-
 
 def open_store(url: str) -> Store:
     """The database at `sqlite:///FILE` or `postgresql://...`, brought up to its newest form.
@@ -416,14 +361,6 @@ def open_store(url: str) -> Store:
     Raises `sqlalchemy.exc.OperationalError` where it does not answer.
     """
     return Store(open_engine(url))
-
-
-def _this(pull_request: int) -> sa.ColumnElement[bool]:
-    return tables.pull_requests.c.id == pull_request
-
-
-def _pull_requests_of(repository_id: int) -> sa.Select[tuple[int]]:
-    return sa.select(tables.pull_requests.c.id).where(tables.pull_requests.c.repository_id == repository_id)
 
 
 def _checked(row: Any) -> Checked:
@@ -436,16 +373,4 @@ def _checked(row: Any) -> Checked:
         checked_at=row["finished_at"],
         seconds=row["seconds"],
         inputs=row["inputs"] or {},
-    )
-
-
-def _answer(row: Any) -> Answer:
-    return Answer(
-        kind=AnswerKind(row["kind"]),
-        who=row["who"],
-        standing=Standing(row["standing"]),
-        at=row["at"],
-        label=Label(row["label"]) if row["label"] else None,
-        reason=row["reason"],
-        evidence=row["evidence"],
     )

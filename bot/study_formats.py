@@ -26,18 +26,33 @@ _NONE = "–"
 
 def as_text(study: Study) -> str:
     """Tables for a terminal, about 130 columns wide: over all, by repository where there are several, by label."""
-    blocks = [
-        f"Study of pull requests, {f'checked since {study.since}' if study.since else 'of all time'}",
-        _TERMS,
-        f"Checks that people could see\n\n{_table(study.shown, with_answers=True)}",
-        _thumbs(study.shown.whole.thumbs),
-    ]
+    head = f"Study of pull requests, {f'checked since {study.since}' if study.since else 'of all time'}"
+    if not any(part.repositories for part in (study.shown, study.shadow)):
+        return f"{head}\n\n{_nothing(study)}\n"
+    blocks = [head, _TERMS]
+    if study.shown.repositories:
+        table = _table(study.shown, with_answers=True)
+        blocks += [f"Checks that people could see\n\n{table}", _thumbs(study.shown.whole.thumbs)]
+    else:
+        blocks.append("No check that people could see yet.")
     if study.shadow.whole.whole.sampled:
         table = _table(study.shadow, with_answers=_has_answers(study.shadow))
         blocks.append(f"Shadow runs, which post nothing\n\n{table}")
     if study.without_checks:
         blocks.append(f"Nothing was checked in {', '.join(map(one_line, study.without_checks))}.")
     return "\n\n".join(blocks) + "\n"
+
+
+def _nothing(study: Study) -> str:
+    """There is no figure yet: noughts would read like one."""
+    where = f" in {', '.join(map(one_line, study.without_checks))}" if study.without_checks else ""
+    if study.since:
+        return f"Nothing was checked{where} on {study.since} or later, so there is nothing to count."
+    return (
+        f"Nothing has been checked{where} yet, so there is nothing to count. "
+        "New pull requests are checked by themselves; `paichecker-bot backfill OWNER/NAME` checks "
+        "those that are open already."
+    )
 
 
 def _has_answers(part: Part) -> bool:

@@ -126,9 +126,13 @@ commands = sa.Table(
     sa.Column("text", sa.Text, nullable=False),
     sa.Column("who", sa.Text, nullable=False),
     sa.Column("at", Moment, nullable=False),
+    sa.Column("done", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.UniqueConstraint("comment_id", "updated_at", "line"),
 )
-"""Every command that was seen, wrong and refused ones too: none is carried out twice, and they count for the caps."""
+"""Every command that was seen, wrong and refused ones too: none is carried out twice, and they count for the caps.
+
+`done`: to its end; else the App was stopped amid it.
+"""
 
 answers = sa.Table(
     "answers",

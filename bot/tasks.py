@@ -23,6 +23,7 @@ class Kind(StrEnum):
     ISSUE_CHANGED = "issue-changed"
     HEAD_CHECK = "head-check"
     RENAMED = "renamed"
+    ACCOUNT_RENAMED = "account-renamed"
     CLOSED_OFF = "closed-off"
     FORGET = "forget"
     TAKEN_OUT = "taken-out"
@@ -34,7 +35,8 @@ class Task:
     """One thing to do. `key`: the delivery's id, the same when it is delivered again; `delay`: seconds until a check.
 
     `who` sent it. `number` is that of a pull request, or of an issue where the kind says so. `repositories`: the ids of
-    those that were taken out of the installation. `former`: the name that a repository had before.
+    those that were taken out of the installation. `former`: the name that a repository had before; of an account that
+    was renamed `former` and `repository` are its logins.
     """
 
     kind: Kind

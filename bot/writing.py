@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import base64
+import logging
+from datetime import UTC, datetime
 from typing import Any
 
-from bot.checks import NAME, Body, external_id
+from bot.checks import NAME, Body, pull_request_of
+from bot.repo_config import NO_TEXT
 from checker.github.client import Client, GitHubError, NotFoundError
 
-_GONE = 410
+_FORBIDDEN, _GONE = 403, 410
+log = logging.getLogger(__name__)
 
 
-async def find_comments(client: Client, repository: str, number: int, *, begin: str, login: str) -> list[int]:
-    """The numbers of the comments that begin like this and were written by the App, the oldest first."""
-    found = await client.pages(f"/repos/{repository}/issues/{number}/comments?per_page=100")
+async def find_comments(
+    client: Client, repository: str, number: int, *, begin: str, login: str, since: datetime | None = None
+) -> list[int]:
+    """The numbers of the comments that begin like this and were written by the App, the oldest first.
+
+    `since`: only those that were written or edited since.
+    """
+    late = f"&since={since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if since else ""
+    found = await client.pages(f"/repos/{repository}/issues/{number}/comments?per_page=100{late}")
     return [
         int(comment["id"])
         for comment in found
@@ -25,9 +36,19 @@ async def find_comment(client: Client, repository: str, number: int, *, begin: s
     return next(iter(await find_comments(client, repository, number, begin=begin, login=login)), None)
 
 
-async def create_comment(client: Client, repository: str, number: int, body: str) -> int:
-    """A new comment. Sent once: look for it before it is sent again."""
-    answer = await client.send("POST", f"/repos/{repository}/issues/{number}/comments", {"body": body}, again=False)
+async def create_comment(client: Client, repository: str, number: int, body: str) -> int | None:
+    """A new comment. Sent once: look for it before it is sent again.
+
+    None where GitHub refuses it: where a conversation is locked, Apps may not speak (github.com/renovatebot/renovate,
+    issue 6215).
+    """
+    try:
+        answer = await client.send("POST", f"/repos/{repository}/issues/{number}/comments", {"body": body}, again=False)
+    except GitHubError as error:
+        if error.status != _FORBIDDEN:
+            raise
+        log.info("a comment was refused: %s", error, extra={"repository": repository, "number": number})
+        return None
     return int(answer["id"])
 
 
@@ -78,13 +99,13 @@ async def find_check_run(client: Client, repository: str, number: int, head_sha:
 
 
 async def find_check_runs(client: Client, repository: str, number: int, head_sha: str) -> list[int]:
-    """All of them. Two pull requests may have the same head."""
+    """All of them. Two pull requests may have the same head, and the repository may have had another name."""
     path = f"/repos/{repository}/commits/{head_sha}/check-runs"
     found = await client.item(
         f"{path}{{?check_name,filter,per_page}}", {"check_name": NAME, "filter": "all", "per_page": "100"}
     )
-    wanted = external_id(repository, number)
-    return [int(run["id"]) for run in found["check_runs"] if run.get("external_id") == wanted]
+    carried = [(int(run["id"]), pull_request_of(run.get("external_id"))) for run in found["check_runs"]]
+    return [run for run, of in carried if of is not None and of.number == number]
 
 
 async def create_check_run(client: Client, repository: str, body: Body) -> int:
@@ -141,8 +162,14 @@ async def issue_text(client: Client, repository: str, number: int) -> str | None
 
 
 async def settings_file(client: Client, repository: str, path: str) -> str | None:
-    """The text of a file on the default branch; None where there is none."""
+    """The text of a file on the default branch; None where there is none, NO_TEXT where something else stands there.
+
+    Not asked for as raw text: so much as 100 MB of it would be sent.
+    """
     try:
-        return await client.text(f"/repos/{repository}/contents/{path}", "application/vnd.github.raw")
+        found = await client.item(f"/repos/{repository}/contents/{path}", {})
     except NotFoundError:
         return None
+    if not isinstance(found, dict) or found.get("encoding") != "base64":
+        return NO_TEXT
+    return base64.b64decode(found["content"]).decode("utf-8", "replace")

@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import jwt
@@ -207,8 +208,8 @@ async def test_an_uninstall_drops_all_tokens_of_the_installation_and_those_on_th
     [
         (refusal(403, SUSPENDED), Suspended, "suspended; who installed the App can take that back"),
         (refusal(404, "Not Found"), Gone, "not installed there any more"),
-        (refusal(404, "Integration not found"), WrongCredentials, "knows no App of this number"),
-        (refusal(401, "A JSON web token could not be decoded"), WrongCredentials, "of the same App"),
+        (refusal(404, "Integration not found"), WrongCredentials, "the number is wrong, .* or the App was deleted"),
+        (refusal(401, "A JSON web token could not be decoded"), WrongCredentials, "make a new private key there"),
         (refusal(401, "'Issued at' claim ('iat') must be an Integer"), ClockSkew, "clock by NTP"),
         (
             refusal(422, "There is at least one repository that does not exist or is not accessible to the parent ins"),
@@ -342,11 +343,34 @@ async def test_an_app_that_is_uninstalled_in_the_middle_is_told_so() -> None:
             await client.item("/repos/o/r", {})
 
 
+FORBIDDEN = (
+    r"The App may not read or write this \(Resource not accessible by integration\)\. "
+    r"What it may do, an owner of the account it is installed on grants in the installation's settings"
+)
+
+
+def _always(answer: Answer, _: Received) -> Answer:
+    return answer
+
+
+async def test_no_sentence_of_the_app_asks_for_a_persons_token() -> None:
+    github = GitHub()
+    for answer in (refusal(403, "Resource protected by organization SAML enforcement"), refusal(404, "Not Found")):
+        github.rest = partial(_always, answer)
+        async with app(github) as (installations, _), installations.client(7, 42) as client:
+            for way in (client.item("/repos/o/r", {}), client.query("query Who { viewer { login } }")):
+                with pytest.raises(GitHubError) as found:
+                    await way
+                assert "the token" not in str(found.value).lower()
+                assert "GITHUB_TOKEN" not in str(found.value)
+                assert "he App may not" in str(found.value)
+
+
 async def test_what_a_token_may_not_do_is_no_matter_of_authentication() -> None:
     github = GitHub()
     github.rest = lambda _: refusal(403, "Resource not accessible by integration")
     async with app(github) as (installations, _), installations.client(7, 42) as client:
-        with pytest.raises(GitHubError, match="may not read this") as found:
+        with pytest.raises(GitHubError, match=FORBIDDEN) as found:
             await client.item("/repos/o/r", {})
     assert not isinstance(found.value, AuthError)
 

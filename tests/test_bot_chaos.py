@@ -28,11 +28,11 @@ from bot.auth import connect_app
 from bot.comment import MARKER
 from bot.demo import story
 from bot.engine import Engine
+from bot.missed import Missed
 from bot.publishing import show_started
 from bot.store import PullRequest
-from bot.sweeper import Missed
 from bot.tasks import Kind, Task
-from bot.work import Work
+from bot.work import Asked, Work
 
 pytestmark = needs_githubd
 _ROOT = Path(__file__).parent.parent
@@ -68,6 +68,15 @@ def _require_postgresql() -> None:
 
 
 # What a kill can lead to, step by step: the steps of the durable work are called here in the order that is wanted.
+
+
+class Killed(BaseException):
+    """Nothing of ours catches it."""
+
+
+def killed(*_: object, **__: object) -> None:
+    """In place of what the App was about to do."""
+    raise Killed
 
 
 class Stage:
@@ -108,11 +117,18 @@ class Stage:
         about = {"repo": _REPOSITORY, "number": self.pull_request.number, "body": body, "actor": story.AUTHOR}
         return int(self.github.control("comment", about)["id"])
 
-    async def hear(self, comment: int) -> None:
-        """As the step of a comment's delivery; heard twice, it was stopped before it was over."""
+    async def hear(self, comment: int, why: str = "created") -> list[Asked]:
+        """As the step of a comment's delivery; the checks that it asks for."""
         about = {"repository_id": 1, "repository": _REPOSITORY, "number": self.pull_request.number}
-        task = Task(Kind.COMMANDS, "key", _INSTALLATION, "created", story.AUTHOR, comment_id=comment, **about)
-        await doing.do(self.work, task)
+        task = Task(Kind.COMMANDS, why, _INSTALLATION, why, story.AUTHOR, comment_id=comment, **about)
+        return await doing.do(self.work, task)
+
+    async def hear_and_be_killed(self, comment: int) -> None:
+        """The same, and all was done but to keep that it was."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(self.work.store, "finish_commands", killed)
+            with pytest.raises(Killed):
+                await self.hear(comment)
 
     def outcomes(self, comment: int) -> tuple[int, int]:
         """Entries in the ledger, and answers that refuse."""
@@ -227,18 +243,12 @@ async def test_a_head_that_was_never_checked_is_superseded_when_a_newer_one_is(g
 async def test_a_check_run_that_was_made_and_not_kept_is_superseded_though_the_head_has_moved_since(
     github: Githubd, tmp_path: Path
 ) -> None:
-    class Killed(BaseException):
-        """Nothing of ours catches it."""
-
     async with _staged(github, tmp_path) as (stage, head):
         run = await stage.judge(await stage.ask(head))
         assert run is not None
         assert not await examining.publish(stage.work, run)
         about = {"key": f"recheck {head}", "why": "recheck", "who": None, "at": stage.work.now()}
         again = stage.work.store.trigger(stage.pull_request.id, **about)
-
-        def killed(*_: object, **__: object) -> None:
-            raise Killed
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(stage.work.store, "keep_check_run", killed)
@@ -274,7 +284,7 @@ async def test_a_dispute_that_was_refused_is_not_counted_when_it_is_heard_once_m
 ) -> None:
     async with _staged(github, tmp_path) as (stage, head):
         comment = stage.say("/paichecker dispute SC It belongs together.")
-        await stage.hear(comment)
+        await stage.hear_and_be_killed(comment)
         run = await stage.judge(await stage.ask(head))
         assert run is not None
         assert not await examining.publish(stage.work, run)
@@ -290,7 +300,7 @@ async def test_a_dispute_that_was_counted_is_counted_once_though_another_check_w
         assert run is not None
         assert not await examining.publish(stage.work, run)
         comment = stage.say("/paichecker dispute SC It belongs together.")
-        await stage.hear(comment)
+        await stage.hear_and_be_killed(comment)
         assert stage.outcomes(comment) == (1, 0)
         about = {"repo": _REPOSITORY, "number": stage.pull_request.number}
         github.control("edit_pr", {**about, "body": "This PR also adds rooibos to the table.\n\nFixes #1\n"})
@@ -299,6 +309,55 @@ async def test_a_dispute_that_was_counted_is_counted_once_though_another_check_w
         assert not await examining.publish(stage.work, run)
         await stage.hear(comment)
         assert stage.outcomes(comment) == (1, 0)
+
+
+@pytest.mark.parametrize("moment", ["begin_commands", "trigger", "finish_commands"])
+async def test_a_command_is_carried_out_though_the_app_was_killed_amid_it_and_the_comment_edited_since(
+    github: Githubd, tmp_path: Path, moment: str
+) -> None:
+    async with _staged(github, tmp_path) as (stage, head):
+        run = await stage.judge(await stage.ask(head))
+        assert run is not None
+        assert not await examining.publish(stage.work, run)
+        comment = stage.say("/paichecker dispute SC It belongs together.\n/paichecker recheck")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(stage.work.store, moment, killed)
+            with pytest.raises(Killed):
+                await stage.hear(comment)
+        body = "Well.\n\n/paichecker dispute SC It belongs together.\n\n/paichecker recheck"
+        # Its time is in whole seconds.
+        await asyncio.sleep(1)
+        github.control("edit_comment", {"id": comment, "body": body, "actor": story.AUTHOR})
+        (asked,) = await stage.hear(comment)
+        assert await stage.hear(comment, "edited") == []
+        assert {answer.label for answer in stage.work.store.answers(stage.pull_request.id)} == {"SC"}
+        assert await stage.judge(asked.trigger) is not None
+        github.control("edit_comment", {"id": comment, "body": f"{body}\n/paichecker help", "actor": story.AUTHOR})
+        assert await stage.hear(comment, "edited") == []
+        assert stage.outcomes(comment)[1] == 1
+
+
+async def test_a_check_that_came_late_leaves_what_was_resolved_and_one_that_was_asked_for_says_what_changed(
+    github: Githubd, tmp_path: Path
+) -> None:
+    async with _staged(github, tmp_path) as (stage, head):
+
+        async def publish(trigger: int) -> str:
+            run = await stage.judge(trigger)
+            assert run is not None
+            assert not await examining.publish(stage.work, run)
+            return stage.comments()[-1]
+
+        await publish(await stage.ask(head))
+        about = {"repo": _REPOSITORY, "number": stage.pull_request.number}
+        commits = [{"message": story.SPLIT_MESSAGE, "files": story.SPLIT}]
+        head = github.control("push", {**about, "commits": commits})["head_sha"]
+        github.control("edit_pr", {**about, "body": story.SPLIT_BODY.format(issue=1)})
+        (asked,) = await stage.hear(stage.say("/paichecker recheck"))
+        assert "resolved ~~**SC**~~" in await publish(asked.trigger)
+        assert "resolved ~~**SC**~~" in await publish(await stage.ask(head))
+        (asked,) = await stage.hear(stage.say("/paichecker recheck"))
+        assert "Nothing that was read had changed." in await publish(asked.trigger)
 
 
 async def test_an_answer_during_the_publishing_neither_doubles_the_comment_nor_brings_back_the_older_check(

@@ -41,6 +41,16 @@ def summary(body: dict[str, Any]) -> str:
 # Conclusions
 
 
+def test_a_check_after_which_something_was_not_checked_is_green_no_more_and_red_as_before() -> None:
+    for fail_on, expected in (((Label.SC,), "failure"), ((), "neutral")):
+        body = checks.outdated(checks.concluded(checked(whole()), web=WEB, fail_on=fail_on), "too often")
+        assert conclusion(body) == expected
+    green = checks.concluded(checked(report(Verdict.ALIGNED)), web=WEB)
+    assert (conclusion(green), conclusion(checks.outdated(green, "too often"))) == ("success", "neutral")
+    told = "**What came after this check was not checked:** too often.\n\n"
+    assert summary(checks.outdated(green, "too often")) == told + summary(green)
+
+
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_only_aligned_is_green_and_nothing_is_red_unless_asked_for(verdict: Verdict) -> None:
     findings = whole().findings if verdict is Verdict.MISALIGNED else ()

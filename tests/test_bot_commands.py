@@ -15,7 +15,7 @@ from fakes import HERE
 from markdown_it import MarkdownIt
 
 from bot import caps
-from bot.caps import Cap, within
+from bot.caps import Cap, free_at
 from bot.checked import Standing
 from bot.command_answers import DOES, Reaction, absent, explain, help_text
 from bot.commands import MOST_COMMANDS, MOST_LINES, Command, Verb, WrongCommand, new_commands, read_commands, refusal
@@ -101,11 +101,22 @@ def tags(markdown: str) -> set[str]:
         ("explain SC UL", "wrong"),
         ("explain scope", "wrong"),
         ("confirm ſC", "wrong"),
+        ("dispute SC /paichecker dispute UL", "wrong"),
+        ("dispute SC It is so, /PAIchecker confirm UL", "wrong"),
+        ("dispute SC as `/paichecker explain SC` told", "dispute SC 'as `/paichecker explain SC` told'"),
+        ("dispute SC /paichecker told so", "dispute SC '/paichecker told so'"),
         ("dıspute SC", "wrong"),
     ],
 )
 @pytest.mark.parametrize(
-    "around", ["/paichecker {}", "  /PAIchecker  {}  ", "Hello,\r\n/paichecker {}\r\nbye", "a\r/paichecker {}"]
+    "around",
+    [
+        "/paichecker {}",
+        "/paichecker: {}",
+        "  /PAIchecker  {}  ",
+        "Hello,\r\n/paichecker {}\r\nbye",
+        "a\r/paichecker {}",
+    ],
 )
 def test_a_line_is_read_as_its_command(around: str, line: str, command: str) -> None:
     number = 2 if "\r" in around else 1
@@ -494,19 +505,23 @@ NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("minutes", "allowed"),
+    ("minutes", "free"),
     [
-        ([], True),
-        ([1], True),
-        ([1, 2], False),
-        ([1, 60], True),
-        ([59, 1], False),
-        ([300, 200, 100], True),
-        ([-1, 0], False),
+        ([], None),
+        ([1], None),
+        ([1, 2], 58),
+        ([1, 60], None),
+        ([59, 1], 1),
+        ([30, 20, 10], 40),
+        ([300, 200, 100], None),
+        ([-1, 0], 60),
     ],
 )
-def test_so_many_times_in_an_hour_and_no_more(minutes: list[int], allowed: bool) -> None:
-    assert within(Cap(2), [NOW - timedelta(minutes=m) for m in minutes], NOW) is allowed
+def test_so_many_times_in_an_hour_and_then_again_when_the_first_of_them_is_an_hour_ago(
+    minutes: list[int], free: int | None
+) -> None:
+    at = free_at(Cap(2), [NOW - timedelta(minutes=m) for m in minutes], NOW)
+    assert at == (None if free is None else NOW + timedelta(minutes=free))
 
 
 # The documentation

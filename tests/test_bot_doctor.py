@@ -177,7 +177,7 @@ async def test_the_app_and_this_machine_are_told_in_readable_lines(clinic: Clini
     seen = await visit(clinic, tmp_path)
     assert seen.line("version:").startswith("ok      version: PAIChecker ")
     assert seen.line("backend:") == "ok      backend: rules, no model (set ANTHROPIC_API_KEY to use one)"
-    assert seen.line("database:") == f"ok      database: SQLite in {tmp_path / 'paichecker.sqlite'}, migration 0001"
+    assert seen.line("database:") == f"ok      database: SQLite in {tmp_path / 'paichecker.sqlite'}, migration 0002"
     assert seen.line("credentials:") == (
         "ok      credentials: GitHub takes them for Our PAIChecker (our-paichecker) of acme"
     )
@@ -208,13 +208,26 @@ async def test_nothing_is_changed_on_github(clinic: Clinic, tmp_path: Path) -> N
 # What is wrong: each illness, the line it must be seen by, and the status
 
 
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (
+            refusal(401, "A JSON web token could not be decoded"),
+            "If PAICHECKER_APP_ID is the “App ID” on the App's page",
+        ),
+        (
+            refusal(404, "Integration not found"),
+            "the number is wrong, or that of an App on another GitHub, or the App was",
+        ),
+    ],
+)
 async def test_credentials_that_do_not_work_are_said_and_nothing_further_is_asked(
-    clinic: Clinic, tmp_path: Path
+    clinic: Clinic, tmp_path: Path, answer: Answer, says: str
 ) -> None:
-    clinic.answers["^/app"] = refusal(401, "A JSON web token could not be decoded")
+    clinic.answers["^/app"] = answer
     seen = await visit(clinic, tmp_path)
     assert seen.status == 2
-    assert "number and private key in the settings must be those of the same App" in seen.line("GitHub:")
+    assert says in seen.line("GitHub:")
     assert len(seen.received) == 1
 
 
@@ -366,7 +379,7 @@ async def test_a_database_at_another_migration_is_wrong(clinic: Clinic, tmp_path
         async with connect_app(settings.github, 1, settings.private_key) as installations:
             assert await examine(settings, installations, store, printed.append) == 2
         store.close()
-    assert "is at migration 0000, and this version needs 0001" in "\n".join(printed)
+    assert "is at migration 0000, and this version needs 0002" in "\n".join(printed)
 
 
 async def test_a_database_that_does_not_answer_is_said_without_its_password(clinic: Clinic, tmp_path: Path) -> None:

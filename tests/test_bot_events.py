@@ -195,6 +195,15 @@ async def test_repositories_that_are_taken_out_are_one_task_however_many_they_ar
     assert read_task(json.loads(json.dumps(task.as_json()))) == task
 
 
+async def test_an_account_of_another_login_is_followed() -> None:
+    changes = {"login": {"from": "acme"}}
+    (task,) = await asked("installation_target", "renamed", repository=None, account={"login": "Apex"}, changes=changes)
+    assert (task.kind, task.installation, task.former, task.repository) == (Kind.ACCOUNT_RENAMED, 7, "acme", "Apex")
+    assert read_task(json.loads(json.dumps(task.as_json()))) == task
+    enterprise = {"account": {"slug": "apex"}, "changes": {"slug": {"from": "acme"}}}
+    assert await asked("installation_target", "renamed", repository=None, **enterprise) == []
+
+
 # The name of an event is not signed, its body is
 
 

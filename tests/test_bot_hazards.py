@@ -37,7 +37,7 @@ from bot.store import open_store
 
 BOTH = "Scope Creep, Unspecified Literal"
 ASKED = "Could you share the output of the command, please?"
-DOCUMENTED = ("whole", "hazards", "webhooks", "events")
+DOCUMENTED = ("whole", "hazards", "webhooks", "events", "chaos")
 SCENARIOS: list[Scenario] = []
 
 
@@ -181,8 +181,50 @@ def a_flood_of_comments_is_answered_so_often_and_no_more(there: Town) -> Iterato
     yield
     said = [pull.say("/paichecker help", STRANGER) for _ in range(23)]
     yield
-    assert len(pull.answers()) == 20
     assert [pull.reactions(comment) for comment in said].count([]) == 3
+    *helped, told = pull.answers()
+    assert len(helped) == 20
+    assert "More commands were given within an hour than this App carries out; from " in told
+    pull.say("/paichecker help", STRANGER)
+    yield
+    assert len(pull.answers()) == 21
+
+
+@scenario
+def a_flood_of_rechecks_is_answered_once_with_when_to_ask_again(there: Town) -> Iterator[None]:
+    pull = there.repository().open()
+    yield
+    said = []
+    for number in range(13):
+        said.append(pull.say(f"/paichecker recheck\n{number}", AUTHOR))
+        yield
+    assert [pull.reactions(comment) for comment in said] == [["eyes"]] * 9 + [["confused"]] * 4
+    (told,) = pull.answers()
+    assert re.search(r"More checks were asked for .* from \d\d:\d\d UTC on `/paichecker recheck`", told)
+
+
+@scenario
+def a_flood_of_edits_leaves_a_red_check_run_red_and_says_what_was_not_checked(there: Town) -> Iterator[None]:
+    pull = there.repository(settings="fail_on: [UL]\n").open()
+    yield
+    for number in range(12):
+        pull.do("edit_pr", title=f"{story.TITLE} {number}", actor=AUTHOR)
+        yield
+    run = pull.check_run()
+    assert (run["conclusion"], run["title"]) == ("failure", BOTH)
+    assert run["summary"].startswith("**What came after this check was not checked:** more checks were asked for")
+    assert pull.answers() == []
+
+
+@scenario
+def a_flood_of_edits_of_the_issue_shows_on_the_check_run_too(there: Town) -> Iterator[None]:
+    pull = there.repository().open()
+    yield
+    for number in range(16):
+        pull.repository.do("edit_issue", number=1, body=f"{story.ISSUE}\n{number}", actor=MAINTAINER)
+        yield
+    assert len(rows(there, pull, tables.triggers)) == 15
+    assert pull.check_run()["summary"].startswith("**What came after this check was not checked:** more checks")
 
 
 @scenario
@@ -342,6 +384,12 @@ def what_was_deleted_is_taken_back(there: Town) -> Iterator[None]:
     yield
     assert_taken_back(pull, "MOONBASE-5")
     assert_taken_back(answered, "MOONBASE-6")
+    anew = answered.comment()["id"]
+    said = answered.say("/paichecker dispute UL")
+    yield
+    assert answered.reactions(said) == ["+1"]
+    assert answered.comment()["id"] == anew
+    assert "MOONBASE-6" not in shown(answered)
 
 
 def own_issue(repository: Repository, secret: str) -> int:

@@ -12,7 +12,7 @@ import pytest
 from fakes import HERE
 
 from bot.path_patterns import matches_login, matches_path
-from bot.repo_config import FIELDS, LONGEST, WHOLE_FILE, CommentWhen, RepositoryConfig, read_config
+from bot.repo_config import FIELDS, LONGEST, NO_TEXT, WHOLE_FILE, CommentWhen, RepositoryConfig, read_config
 from bot.settings import Mode
 from checker.agents import DEFAULT_MODEL
 from checker.taxonomy import Label
@@ -101,7 +101,8 @@ def test_a_configuration_cannot_change_after_it_was_read() -> None:
 )
 def test_a_mistake_is_told_with_line_and_field_and_keeps_the_default(text: str, problem: tuple[int, str, str]) -> None:
     assert told(text) == problem
-    assert dataclasses.replace(read(text), problems=()) == DEFAULTS
+    # What the mode was meant to be is asked elsewhere.
+    assert dataclasses.replace(read(text), problems=(), mode_is_unread=False) == DEFAULTS
 
 
 @pytest.mark.parametrize("amount", ["0", "-5", "nan", "inf", "many", "1.5", "''", "9" * 4500])
@@ -113,16 +114,16 @@ def test_a_budget_is_an_amount_above_nothing(amount: str) -> None:
 
 
 def test_what_is_right_counts_beside_what_is_wrong() -> None:
-    config = read("labels:\n  UL: off\n  XX: off\nmode: shadow\ncomment: sometimes\nnew: field\n")
+    config = read("labels:\n  UL: off\n  XX: off\nmode: shadow\ncomment: always\ndrafts: sometimes\nnew: field\n")
     assert (config.labels, config.mode, config.comment) == (
         set(Label) - {Label.UL},
         Mode.SHADOW,
-        CommentWhen.MISALIGNED,
+        CommentWhen.ALWAYS,
     )
     assert [(problem.line, problem.field) for problem in config.problems] == [
         (3, "labels.XX"),
-        (5, "comment"),
-        (6, "new"),
+        (6, "drafts"),
+        (7, "new"),
     ]
 
 
@@ -130,7 +131,10 @@ def test_what_is_right_counts_beside_what_is_wrong() -> None:
     ("text", "line", "message"),
     [
         ("mode: shadow\na: [", 2, "This is not valid YAML: expected the node content, but found '<stream end>'."),
-        ("mode: shadow\n\tdrafts: on", 2, "This is not valid YAML: found character '\\t' that cannot start any token."),
+        ("mode: shadow\n\tdrafts: on", 2, "A tab stands here. YAML wants spaces instead."),
+        ("mode:\tshadow", 1, "A tab stands here. YAML wants spaces instead."),
+        ("mode: shadow\t", 1, "A tab stands here. YAML wants spaces instead."),
+        (NO_TEXT, 1, "This is a folder, a submodule, or a file of more than 1 MB."),
         ("mode: shadow\nx: \x07", 2, "A character stands here that YAML does not allow."),
         ("mode: shadow\nmode: comment", 2, "“mode” stands here and on line 1. Write it once."),
         ("labels:\n  SC: on\n  sc: off", 3, "“sc” stands here and on line 2. Write it once."),
@@ -152,12 +156,57 @@ def test_what_is_right_counts_beside_what_is_wrong() -> None:
         ("mode: shadow\n" + "- x\n" * 5, 2, None),
     ],
 )
-def test_a_file_that_cannot_be_read_as_a_whole_leaves_every_default(text: str, line: int, message: str | None) -> None:
+def test_a_file_that_cannot_be_read_as_a_whole_leaves_every_default_and_may_have_asked_for_silence(
+    text: str, line: int, message: str | None
+) -> None:
     where, field, what = told(text)
     assert (where, field) == (line, WHOLE_FILE)
     if message:
         assert what == message
-    assert dataclasses.replace(read(text), problems=()) == DEFAULTS
+    assert dataclasses.replace(read(text), problems=()) == dataclasses.replace(DEFAULTS, mode_is_unread=True)
+    assert "cannot be read" in (read(text).leaves_out() or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mode: shdow",
+        "mode: off",
+        "mode: [shadow]",
+        "mdoe: shadow",
+        "MODES: shadow",
+        "ｍｏｄｅ: shadow",
+        "run_as: Shadow",
+        "budget:\n  tokens: 5\n  mode: shadow",
+    ],
+)
+def test_where_the_mode_cannot_be_read_nothing_is_checked(text: str) -> None:
+    assert read(text).mode is None
+    assert "may ask that nothing be shown" in (read(text).leaves_out() or "")
+
+
+@pytest.mark.parametrize("text", ["", "mode:", "mode: shadow\nmdoe: comment", "model: x", "drafts: shadow"])
+def test_other_mistakes_keep_nothing_from_being_checked(text: str) -> None:
+    assert read(text).leaves_out() is None
+
+
+@pytest.mark.parametrize(
+    "text", ["comment: nevr", "coment: never", "comment: [never]", "post: never", "labels:\n  comment: never"]
+)
+def test_where_the_field_comment_cannot_be_read_no_comment_is_begun(text: str) -> None:
+    assert read(text).comment is CommentWhen.NEVER
+    assert len(read(text).problems) == 1
+
+
+def test_a_field_that_stands_too_far_to_the_right_is_told_so() -> None:
+    says = "“mode” is no part of “labels”: take away the spaces before it."
+    assert told("labels:\n  SC: off\n  mode: shadow") == (3, "labels.mode", says)
+
+
+def test_with_every_label_off_there_is_nothing_to_look_for() -> None:
+    off = "".join(f"  {label}: off\n" for label in Label)
+    assert "switches every label off" in (read(f"labels:\n{off}").leaves_out() or "")
+    assert read(f"labels:\n{off.replace('UL: off', 'UL: on')}").leaves_out() is None
 
 
 def test_a_pattern_without_quotes_is_told_to_want_them() -> None:

@@ -118,7 +118,6 @@ async def test_a_check_comes_back_as_it_was_kept(store: Store, known: PullReques
     kept = replace(made, run=run.id, repository="ann/tool", number=9, head_sha=run.head_sha)
     store.keep_report(run.id, kept)
     assert store.checked(run.id) == store.last_checked(known.id) == kept
-    assert store.last_run(known.id) == run
 
 
 def test_a_run_that_begins_anew_reads_the_head_of_that_moment(store: Store, known: PullRequest) -> None:
@@ -140,6 +139,52 @@ def test_issues_lead_to_the_pull_requests_whose_last_check_read_them(store: Stor
     assert store.linked_to(home, issue.number) == []
 
 
+def linked(store: Store, pull_request: PullRequest) -> set[tuple[str, int]]:
+    table = tables.linked_issues
+    query = sa.select(table.c.repository, table.c.number).where(table.c.pull_request == pull_request.id)
+    return {(row.repository, row.number) for row in store.select(query)}
+
+
+def link(store: Store, pull_request: PullRequest, *homes: str) -> None:
+    """As a check that read issue 1 of each of these repositories."""
+    pair = load_pair("aligned")
+    run = replace(run_of(pull_request), id=f"run of {pull_request.id}")
+    store.begin_run(run, AT)
+    issues = tuple(replace(pair.issues[0], repository=home, number=1) for home in homes)
+    store.keep_pair(run.id, replace(pair, issues=issues), {})
+
+
+def test_a_repository_of_another_name_keeps_its_pull_requests_and_the_links_to_its_issues(
+    store: Store, known: PullRequest
+) -> None:
+    other, elsewhere = store.pull_request(7, 100, known.repository, 10), store.pull_request(7, 200, "ann/kit", 1)
+    link(store, other, known.repository)
+    link(store, elsewhere, known.repository, "Bob/Gadget", "ann/kit")
+    assert not store.is_renamed(100, known.repository)
+    assert store.is_renamed(100, "Bob/Gadget")
+    store.rename(100, "Bob/Gadget", 8)
+    assert not store.is_renamed(100, "Bob/Gadget")
+    assert [one.repository for one in (store.by_id(known.id), store.by_id(other.id)) if one] == ["Bob/Gadget"] * 2
+    assert (linked(store, other), linked(store, elsewhere)) == (
+        {("bob/gadget", 1)},
+        {("bob/gadget", 1), ("ann/kit", 1)},
+    )
+
+
+def test_an_account_of_another_login_keeps_all_that_it_owns_and_nothing_of_others(store: Store) -> None:
+    names = ("an_n/tool", "An_n/Kit", "anxn/tool", "bob/an_n")
+    pulls = [store.pull_request(7, number, name, 1) for number, name in enumerate(names, 1)]
+    link(store, pulls[2], "an_n/tool", "AN_N/unknown", "anxn/tool")
+    store.rename_account(7, "An_N", "Eva")
+    assert [found.repository for one in pulls if (found := store.by_id(one.id))] == [
+        "Eva/tool",
+        "Eva/Kit",
+        "anxn/tool",
+        "bob/an_n",
+    ]
+    assert linked(store, pulls[2]) == {("eva/tool", 1), ("eva/unknown", 1), ("anxn/tool", 1)}
+
+
 def test_check_runs_are_known_by_head_until_they_are_concluded(store: Store, known: PullRequest) -> None:
     store.keep_check_run(known.id, "a" * 40, 1, concluded=False)
     store.keep_check_run(known.id, "b" * 40, 2, concluded=False)
@@ -155,9 +200,11 @@ def test_a_command_and_an_answer_are_kept_once(store: Store, known: PullRequest)
     row = {"comment_id": 1, "updated_at": "t", "line": 2, "text": "/paichecker dispute", "who": "mona", "at": AT}
     answer = Answer(AnswerKind.DISPUTE, "mona", Standing.MAINTAINER, AT, Label.SC, "no", "digest")
     for _ in range(2):
-        store.keep_command({"pull_request": known.id, **row})
+        store.begin_commands(1, [{"pull_request": known.id, **row}])
         store.keep_answer(known.id, "1/t/2/SC", answer, run="run-1", backend="rules")
-    assert store.lines_of(1) == [("t", 2, "/paichecker dispute")]
+    assert (store.is_begun(1), store.done_commands(1)) == (True, [])
+    store.finish_commands(1)
+    assert (store.is_begun(1), store.done_commands(1)) == (False, ["/paichecker dispute"])
     assert store.answers(known.id) == (answer,)
     assert store.command_times(known.id, AT - timedelta(1)) == store.command_times_of("mona", 100, AT - timedelta(1))
 

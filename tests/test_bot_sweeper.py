@@ -22,10 +22,13 @@ from githubd_server import Githubd, githubd, make_world, needs_githubd
 from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
 
-from bot import sweeper
+from bot import missed as comparing
+from bot import redelivery
 from bot.auth import Installations, WrongCredentials, connect_app
+from bot.missed import ALIVE, Missed, missed
+from bot.redelivery import ask_again
 from bot.store import Store, open_store
-from bot.sweeper import ALIVE, Missed, ask_again, missed, sweep_forever
+from bot.sweeper import sweep_forever
 from checker.github.address import Host
 from checker.github.client import GitHubError, connect
 
@@ -193,7 +196,7 @@ async def test_an_attempt_that_never_shows_up_is_asked_for_again(store: Store) -
 async def test_a_look_asks_for_so_many_and_the_next_one_for_the_rest(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweeper, "_MOST_ASKED", 10)
+    monkeypatch.setattr(redelivery, "_MOST_ASKED", 10)
     github = GitHub()
     github.answers = lambda guid: 500
     for number in range(13):
@@ -578,7 +581,7 @@ async def test_after_a_downtime_pushes_and_new_pull_requests_are_found(
         await control(world, "add_repository", repo="acme/engine", remove=True)
         # Its margin would take in what other tests opened just now.
         monkey = pytest.MonkeyPatch()
-        monkey.setattr(sweeper, "_LATE", timedelta())
+        monkey.setattr(comparing, "_LATE", timedelta())
         await asyncio.sleep(1.1)
         store.remember(ALIVE, now().isoformat())
         await asyncio.sleep(1.1)

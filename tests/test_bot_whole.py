@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -29,9 +30,13 @@ from bot_githubd import (
 from bot_process import soon, until
 from githubd_server import needs_githubd
 
-from bot import jobs, sweeper, tables
+from bot import jobs, tables
 from bot.app import missed_task
 from bot.demo import story
+from bot.missed import Missed
+from bot.missed import missed as compare
+from bot.redelivery import ask_again
+from checker.taxonomy import Label
 
 pytestmark = needs_githubd
 BOTH = "Scope Creep, Unspecified Literal"
@@ -90,12 +95,12 @@ async def _sweep(there: Town) -> tuple[int, int]:
     """As the server does now and then: how many deliveries were asked for, and how many heads were missed."""
     app, missed = there.app, []
 
-    async def note(one: sweeper.Missed) -> None:
+    async def note(one: Missed) -> None:
         missed.append(one)
 
     async with app.installations() as installations:
-        asked = await sweeper.ask_again(installations, app.store, now=sweeper._now)
-        await sweeper.missed(installations, app.store, enqueue=note)
+        asked = await ask_again(installations, app.store, now=lambda: datetime.now(UTC))
+        await compare(installations, app.store, enqueue=note)
     async with jobs.outside(app.settings.database_url.get_secret_value()) as enqueue:
         for one in missed:
             await enqueue(missed_task(one))
@@ -138,6 +143,35 @@ def test_what_was_lost_on_the_way_is_asked_for_again(there: Town) -> None:
     there.settle()
     assert pull.check_runs() == []
     assert asyncio.run(_sweep(there))[0] == 1
+    there.settle()
+    assert_checked(pull)
+
+
+def test_a_renaming_of_which_nothing_was_told_shows_in_the_next_delivery(there: Town) -> None:
+    pull = opened(there)
+    there.do("hooks", lose=1)
+    pull.repository.do("rename_repo", name=f"{pull.repository.name.partition('/')[2]}-renamed")
+    there.settle()
+    pull.repository.name += "-renamed"
+    pull.repository.do("edit_issue", number=1, body="Another request altogether.")
+    there.settle()
+    assert len(rows(there, pull, tables.runs)) == 2
+    asyncio.run(_sweep(there))
+    there.settle()
+
+
+def test_where_a_conversation_is_locked_the_check_run_alone_tells(there: Town) -> None:
+    there.do("fault", kind="status", status=403, match="/comments$", method="POST", count=None)
+    pull = there.repository().open()
+    there.settle()
+    assert pull.comments() == []
+    assert conclusion(pull) == ("neutral", BOTH)
+    said = pull.say("/paichecker explain SC\n/paichecker recheck")
+    there.settle()
+    assert sorted(pull.reactions(said)) == ["+1", "eyes"]
+    assert len(rows(there, pull, tables.runs)) == 2
+    there.do("clear_faults")
+    pull.say("/paichecker recheck")
     there.settle()
     assert_checked(pull)
 
@@ -487,6 +521,45 @@ def in_shadow_mode_everything_is_recorded_and_nothing_is_seen(there: Town) -> It
     assert all(run.shadow for run in runs)
 
 
+def _settings(pull: PullRequest, text: str) -> None:
+    """Settings on the default branch, whatever was there before."""
+    commits = [{"message": "Settings", "files": {".github/paichecker.yml": text}}]
+    pull.town.do("push", repo=pull.repository.name, branch="main", commits=commits, actor=MAINTAINER)
+
+
+@scenario
+def shadow_is_heard_at_once_and_so_is_its_end(there: Town) -> Iterator[None]:
+    pull = there.repository().open()
+    yield
+    before = pull.check_runs()
+    _settings(pull, "mode: shadow\n")
+    head = pull.push({"a.txt": "1\n"})
+    yield
+    assert pull.check_runs() == before
+    _settings(pull, "mode: comment\n")
+    said = pull.say("/paichecker recheck")
+    yield
+    assert pull.reactions(said) == ["eyes"]
+    assert pull.check_run()["head_sha"] == head
+    assert_checked(pull)
+
+
+@scenario
+def a_check_run_that_was_begun_before_shadow_is_concluded(there: Town) -> Iterator[None]:
+    repository = there.repository()
+    pull = repository.open()
+    yield
+    store, kept = there.app.store, rows(there, pull, tables.pull_requests)[0]
+    _settings(pull, "mode: shadow\n")
+    head = pull.head
+    # As if the settings had changed between the delivery and the check.
+    store.keep_check_run(kept.id, head, int(pull.check_run()["id"]), concluded=False)
+    pull.push({"a.txt": "1\n"})
+    yield
+    assert store.open_check_runs(kept.id, but="") == []
+    assert "by now the settings ask that nothing be shown" in pull.check_runs()[0]["summary"]
+
+
 @scenario
 def mistakes_in_the_settings_show_on_the_check_run(there: Town) -> Iterator[None]:
     pull = there.repository(settings="comment: always\nlabel:\n  UL: off\nfail_on: [XY]\n").open()
@@ -496,6 +569,49 @@ def mistakes_in_the_settings_show_on_the_check_run(there: Town) -> Iterator[None
     assert "Please mend `.github/paichecker.yml`" in summary
     assert "- Line 2, label: There is no field" in summary
     assert "- Line 4, fail" in summary
+
+
+@scenario
+def settings_that_cannot_be_read_may_have_asked_for_silence(there: Town) -> Iterator[None]:
+    pulls = [there.repository(settings=text).open() for text in ("mode: shadow\n\tx: 1\n", "mdoe: shadow\n")]
+    yield
+    said = [pull.say("/paichecker recheck") for pull in pulls]
+    yield
+    for pull, comment in zip(pulls, said, strict=True):
+        assert pull.comments() == []
+        assert pull.reactions(comment) == ["eyes"]
+        assert conclusion(pull) == ("neutral", "Not checked")
+        assert "`.github/paichecker.yml` cannot be read" in pull.check_run()["summary"]
+        assert "- Line " in pull.check_run()["summary"]
+        assert [run for run in rows(there, pull, tables.runs) if run.report] == []
+
+
+@scenario
+def what_stands_in_the_place_of_the_settings_is_said(there: Town) -> Iterator[None]:
+    path = ".github/paichecker.yml"
+    found = {f"{path}/mode.txt": "shadow\n"}, {path: "# long\n" * 200_000}
+    pulls = []
+    for files in found:
+        repository = there.repository()
+        commits = [{"message": "Settings", "files": files}]
+        there.do("push", repo=repository.name, branch="main", commits=commits, actor=MAINTAINER)
+        pulls.append(repository.open())
+    shown = there.repository(settings="\ufeffmode: \u00a0comment\r\ncomment: always\r\n").open()
+    yield
+    for pull in pulls:
+        assert conclusion(pull) == ("neutral", "Not checked")
+        assert "This is a folder, a submodule, or a file of more than 1 MB" in pull.check_run()["summary"]
+    assert_checked(shown)
+
+
+@scenario
+def with_every_label_off_nothing_is_looked_for_and_that_is_said(there: Town) -> Iterator[None]:
+    off = "".join(f"  {label}: off\n" for label in Label)
+    pull = there.repository(settings=f"comment: always\nlabels:\n{off}").open()
+    yield
+    assert pull.comments() == []
+    assert conclusion(pull) == ("neutral", "Not checked")
+    assert "every label off, so there is nothing to look for" in pull.check_run()["summary"]
 
 
 @scenario

@@ -309,6 +309,8 @@ async def test_of_check_runs_of_one_name_the_newest_is_listed(stage: Stage) -> N
     _, listed = await stage.call("GET", f"{home}/commits/{pull.head.oid}/check-runs?check_name=PAIChecker")
     assert (listed["total_count"], listed["check_runs"][0]["id"]) == (1, newest)
     assert (await stage.call("GET", f"{home}/commits/{pull.head.oid}/check-runs?filter=all"))[1]["total_count"] == 2
+    async with stage.session.get(pull.url) as response:
+        assert set(re.findall(r"/runs/(\d+)", await response.text())) == {str(newest)}
 
 
 # What the engine reads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -195,6 +195,11 @@ class CheckRun:
     output: Json = field(default_factory=dict)
     annotations: list[Json] = field(default_factory=list)
     actions: list[Json] = field(default_factory=list)
+
+
+def newest_of_each_name(runs: Iterable[CheckRun]) -> list[CheckRun]:
+    """Of check runs of one commit, the oldest first, those that GitHub shows."""
+    return list({run.name: run for run in runs}.values())
 
 
 @dataclass(eq=False, kw_only=True)

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from bot.demo import diff
-from bot.demo.objects import Account, CheckRun, Comment, Issue, PullRequest, Repository, Written
+from bot.demo.objects import Account, CheckRun, Comment, Issue, PullRequest, Repository, Written, newest_of_each_name
 
 if TYPE_CHECKING:
     from bot.demo.github import GitHub
@@ -123,7 +123,7 @@ class Pages:
         parts += [_said(issue, ""), *(_said(one, f"issuecomment-{one.id}") for one in issue.comments)]
         if isinstance(issue, PullRequest):
             runs = [run for run in issue.repository.check_runs if run.head_sha == issue.head.oid]
-            parts += [self._check(run) for run in runs]
+            parts += [self._check(run) for run in newest_of_each_name(runs)]
         parts.append(self._form(issue))
         if isinstance(issue, PullRequest):
             parts += [_diff(one) for one in diff.changes(issue.base.files, issue.head.files)]

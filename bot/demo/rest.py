@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 
 from aiohttp import web
 
@@ -19,15 +20,15 @@ _MOST_DIFF_FILES, _MOST_DIFF_LINES = 300, 20_000
 _TALK = ("issues", "pull_requests")
 
 
+@dataclass(frozen=True)
 class RepositoryRoutes:
     """What an installation's token opens."""
 
-    def __init__(self, world: World, access: Access, shapes: Shapes, bot: Account, announce: Announce) -> None:
-        self._world = world
-        self._access = access
-        self._shapes = shapes
-        self._bot = bot
-        self._announce = announce
+    _world: World
+    _access: Access
+    _shapes: Shapes
+    _bot: Account
+    _announce: Announce
 
     def routes(self) -> list[web.RouteDef]:
         """All of them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from aiohttp import web
 
 from bot.demo.access import Access, Refusal
@@ -13,14 +15,14 @@ from bot.demo.shapes import time
 from bot.demo.world import World
 
 
+@dataclass(frozen=True)
 class AppRoutes:
     """The routes that ask for the App's JWT, and the one that lists a token's repositories."""
 
-    def __init__(self, world: World, access: Access, hooks: Hooks, shapes: AppShapes) -> None:
-        self._world = world
-        self._access = access
-        self._hooks = hooks
-        self._shapes = shapes
+    _world: World
+    _access: Access
+    _hooks: Hooks
+    _shapes: AppShapes
 
     def routes(self) -> list[web.RouteDef]:
         """All of them."""

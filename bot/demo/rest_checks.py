@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from aiohttp import web
@@ -9,7 +10,7 @@ from aiohttp import web
 from bot.demo.access import Access, Refusal
 from bot.demo.answers import body_of, found, page_of
 from bot.demo.app_shapes import AppShapes
-from bot.demo.objects import Account, Announce, CheckRun, Json
+from bot.demo.objects import Account, Announce, CheckRun, Json, newest_of_each_name
 from bot.demo.world import World
 
 _LONGEST_SUMMARY = 65_535
@@ -18,15 +19,15 @@ _ACTION_LENGTHS = {"label": 20, "description": 40, "identifier": 20}
 _KEPT = ("name", "status", "conclusion", "external_id", "details_url", "actions")
 
 
+@dataclass(frozen=True)
 class CheckRoutes:
     """The App's check runs."""
 
-    def __init__(self, world: World, access: Access, shapes: AppShapes, bot: Account, announce: Announce) -> None:
-        self._world = world
-        self._access = access
-        self._shapes = shapes
-        self._bot = bot
-        self._announce = announce
+    _world: World
+    _access: Access
+    _shapes: AppShapes
+    _bot: Account
+    _announce: Announce
 
     def routes(self) -> list[web.RouteDef]:
         """All of them."""
@@ -93,7 +94,7 @@ class CheckRoutes:
             raise Refusal(422, f"No commit found for SHA: {request.match_info['ref']}")
         kept = [one for one in repository.check_runs if one.head_sha == commit.oid and wanted in (None, one.name)]
         if request.query.get("filter") != "all":
-            kept = list({one.name: one for one in kept}.values())
+            kept = newest_of_each_name(kept)
         shown, headers = page_of(request, kept)
         shaped = [self._shapes.check_run(one) for one in shown]
         return web.json_response({"total_count": len(kept), "check_runs": shaped}, headers=headers)

@@ -25,6 +25,15 @@ async def drop_its_tokens(event: sansio.Event, tasks: list[Task]) -> None:
     tasks.append(task(event, Kind.TOKENS, event.data["action"]))
 
 
+@router.register("installation_target", action="renamed")
+async def take_the_new_login(event: sansio.Event, tasks: list[Task]) -> None:
+    """That of who owns the repositories. An enterprise has none."""
+    former = ((event.data.get("changes") or {}).get("login") or {}).get("from")
+    login = event.data["account"].get("login")
+    if former and login:
+        tasks.append(task(event, Kind.ACCOUNT_RENAMED, "renamed", repository=login, former=former, repository_id=0))
+
+
 @router.register("installation_repositories", action="removed")
 async def forget_repositories(event: sansio.Event, tasks: list[Task]) -> None:
     """One task for all of them: there may be thousands, and GitHub waits."""

@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import aiohttp
@@ -47,6 +48,28 @@ class LimitError(GitHubError):
     """A rate limit asks to wait longer than allowed."""
 
 
+@dataclass(frozen=True)
+class Speaker:
+    """Who speaks to GitHub, for sentences that tell who can mend what was refused."""
+
+    name: str
+    unknown: str
+    forbidden: str
+
+
+PERSON = Speaker(
+    "the token",
+    "set GITHUB_TOKEN to one that is valid",
+    "The token may not read this{reason}. Where SSO is on, authorise the token for it.",
+)
+APP = Speaker(
+    "the App",
+    "who runs the App can look with `paichecker-bot doctor`",
+    "The App may not read or write this{reason}. What it may do, an owner of the account it is installed on grants in "
+    "the installation's settings; who runs the App sees what is missing with `paichecker-bot doctor`.",
+)
+
+
 Wait = Callable[[float, str], Awaitable[None]]
 
 
@@ -68,6 +91,7 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         longest_wait: float,
         call_seconds: float,
         wait: Wait,
+        speaker: Speaker = PERSON,
     ) -> None:
         cache: cachetools.LRUCache[Any, Any] = cachetools.LRUCache(_CACHED_ANSWERS)
         super().__init__(session, "paichecker", oauth_token=token, cache=cache, base_url=host.rest)
@@ -76,6 +100,7 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         self._longest_wait = longest_wait
         self._call_seconds = call_seconds
         self._wait = wait
+        self._speaker = speaker
 
     async def _request(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
@@ -146,11 +171,15 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         body = json.dumps({"query": document, "variables": variables}).encode()
         answer = await self._ask("POST", self.host.graphql, {**headers, "content-type": _JSON}, body)
         if answer.status != 200:
-            raise _closed_door(answer.status, answer.message, self.host)
+            raise _closed_door(answer.status, answer.message, self.host, self._speaker)
         data, errors = answer.json.get("data"), answer.errors
         if data and (any(data.values()) or not errors):
             return data, errors
-        raise _query_failure(errors, self.host) if errors else _closed_door(None, "", self.host)
+        raise (
+            _query_failure(errors, self.host, self._speaker)
+            if errors
+            else _closed_door(None, "", self.host, self._speaker)
+        )
 
     async def text(self, path: str, accept: str) -> str | None:
         """A REST resource in a media type that is text; None where GitHub refuses to render it (406, 422)."""
@@ -159,7 +188,7 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         if answer.status in (406, 422):
             return None
         if answer.status != 200:
-            raise _closed_door(answer.status, answer.message, self.host)
+            raise _closed_door(answer.status, answer.message, self.host, self._speaker)
         return answer.data.decode("utf-8", "replace")
 
     async def item(self, path: str, variables: dict[str, Any]) -> Any:
@@ -167,7 +196,7 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         try:
             return await self.getitem(path, variables, accept=RESOURCE)
         except HTTPException as error:
-            raise _closed_door(int(error.status_code), str(error), self.host) from None
+            raise _closed_door(int(error.status_code), str(error), self.host, self._speaker) from None
 
     async def send(self, method: str, path: str, body: Mapping[str, Any], *, again: bool) -> Any:
         """Writes over REST, and gives what GitHub answers. `again`: sent a second time where it is not known whether
@@ -178,7 +207,7 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         url = f"{self.host.rest}{path}"
         answer = await self._ask(method, url, {**headers, "content-type": _JSON}, sent, again=again)
         if answer.status >= 300:
-            raise _closed_door(answer.status, answer.message, self.host)
+            raise _closed_door(answer.status, answer.message, self.host, self._speaker)
         return answer.json
 
     async def pages(self, path: str) -> list[dict[str, Any]]:
@@ -186,7 +215,7 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         try:
             return [item async for item in self.getiter(path, accept=RESOURCE)]
         except HTTPException as error:
-            raise _closed_door(int(error.status_code), str(error), self.host) from None
+            raise _closed_door(int(error.status_code), str(error), self.host, self._speaker) from None
 
 
 @asynccontextmanager
@@ -198,6 +227,7 @@ async def connect(
     longest_wait: float = 90,
     call_seconds: float = 60,
     wait: Wait = _sleep,
+    speaker: Speaker = PERSON,
 ) -> AsyncIterator[Client]:
     """A client with a session of its own.
 
@@ -212,7 +242,8 @@ async def connect(
     sent.on_request_headers_sent.append(count)
     timeout = aiohttp.ClientTimeout(total=None)
     async with aiohttp.ClientSession(timeout=timeout, trace_configs=[sent], proxy=proxy) as session:
-        client = Client(session, host, token, longest_wait=longest_wait, call_seconds=call_seconds, wait=wait)
+        limits = {"longest_wait": longest_wait, "call_seconds": call_seconds}
+        client = Client(session, host, token, **limits, wait=wait, speaker=speaker)
         yield client
 
 
@@ -221,23 +252,22 @@ def _backoff(attempt: int) -> float:
     return float(2.0**attempt * random.uniform(0.125, 0.25))  # noqa: S311
 
 
-def _query_failure(errors: list[dict[str, Any]], host: Host) -> GitHubError:
+def _query_failure(errors: list[dict[str, Any]], host: Host, speaker: Speaker) -> GitHubError:
     kinds = {str(error.get("type", "")) for error in errors}
     message = str(errors[0].get("message", "no reason given"))[:300].rstrip(".")
     if "NOT_FOUND" in kinds:
-        return NotFoundError(f"{host.web} knows no such thing, or the token may not see it: {message}.")
+        return NotFoundError(f"{host.web} knows no such thing, or {speaker.name} may not see it: {message}.")
     if "FORBIDDEN" in kinds or "SAML" in message.upper():
-        return GitHubError(f"The token may not read this: {message}. Where SSO is on, authorise the token for it.")
+        return GitHubError(speaker.forbidden.format(reason=f": {message}"))
     return GitHubError(f"GitHub refused the query: {message}.")
 
 
-def _closed_door(status: int | None, message: str, host: Host) -> GitHubError:
+def _closed_door(status: int | None, message: str, host: Host, speaker: Speaker) -> GitHubError:
     reason = f" ({message[:200].rstrip('.')})" if message else ""
     if status == 401:
-        advice = "set GITHUB_TOKEN to one that is valid"
-        return GitHubError(f"{host.web} does not take the token{reason}; {advice}.", status)
+        return GitHubError(f"{host.web} does not take {speaker.name}{reason}; {speaker.unknown}.", status)
     if status == 403:
-        return GitHubError(f"The token may not read this{reason}. Where SSO is on, authorise the token for it.", status)
+        return GitHubError(speaker.forbidden.format(reason=reason), status)
     if status == 404:
-        return NotFoundError(f"{host.web} knows no such thing, or the token may not see it{reason}.", status)
+        return NotFoundError(f"{host.web} knows no such thing, or {speaker.name} may not see it{reason}.", status)
     return GitHubError(f"GitHub answered {status or 'nothing that can be read'}{reason}.", status)
