@@ -26,6 +26,7 @@ _SPACE = re.compile(r"\s+")
 # A run of more than 30 marks is no language's (the stream-safe limit of UAX #15); to compose it costs its square.
 _RUN_OF_MARKS = re.compile(r"([^\x00-\x7f\w\s]{31,})")
 _SENTENCE_END = re.compile(r"[.!?][)\"'*_`]*(?=\s)|\n[ \t]*(?=\n)")
+_IN_WORD = re.compile(r"(?<=\w)\w")
 _LINE_END, _WORD_END = re.compile(r"\n"), re.compile(r"\S(?=\s)")
 _PATCHES = (Artifact.CODE_PATCH, Artifact.TEST_PATCH)
 
@@ -67,11 +68,21 @@ def quotable(body: str) -> str:
     text = visible(body).strip()
     if len(_normal(text)) <= LONGEST_QUOTE:
         return text
+    return _ended(text, LONGEST_QUOTE)
+
+
+def whole_words(quote: str, body: str) -> str:
+    """A passage of a text without the word that it ends amid, or the sentence, if that leaves enough of it."""
+    at = body.find(quote) + len(quote)
+    return _ended(quote, len(quote)) if quote in body and _IN_WORD.match(body, at) else quote
+
+
+def _ended(text: str, most: int) -> str:
     for end in (_SENTENCE_END, _LINE_END, _WORD_END):
-        ends = [match.end() for match in end.finditer(text, 0, LONGEST_QUOTE)]
-        if ends and ends[-1] > LONGEST_QUOTE // 3:
+        ends = [match.end() for match in end.finditer(text, 0, most)]
+        if ends and ends[-1] > most // 3:
             return text[: ends[-1]].strip()
-    return text[:LONGEST_QUOTE]
+    return text[:most]
 
 
 def prove(quote: Quote, texts: Mapping[str, Text]) -> Evidence | Unproved:

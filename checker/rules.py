@@ -6,10 +6,10 @@ Each rule says which signal it rests on. What rules do not find is `nothing_foun
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checker.case import Case
-from checker.evidence import Evidence, Quote, prove, quotable
+from checker.evidence import Evidence, Quote, prove, quotable, whole_words
 from checker.literal_wording import expected_wording
 from checker.report import (
     AgentReport,
@@ -165,7 +165,7 @@ def _incomplete_specification(case: Case) -> Judgment:
         return _holds(
             Scenario.IS_1,
             "Details were asked for in the discussion" + (", and the reporter supplied them." if sure else "."),
-            requests[:2],
+            [replace(s, quote=whole_words(s.quote, case.texts[s.source].body)) for s in requests[:2]],
             Confidence.MEDIUM if sure else Confidence.LOW,
             "Add to the issue's description what the answer supplies.",
             quotes,

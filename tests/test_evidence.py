@@ -10,7 +10,7 @@ import unicodedata
 import pytest
 from fakes import HERE
 
-from checker.evidence import LONGEST_QUOTE, Evidence, Quote, Unproved, prove, quotable
+from checker.evidence import LONGEST_QUOTE, Evidence, Quote, Unproved, prove, quotable, whole_words
 from checker.pair import Text
 from checker.taxonomy import Artifact
 
@@ -219,3 +219,17 @@ def test_what_is_quoted_of_a_text_is_whole_or_ends_where_something_ends_and_is_p
     assert quote.endswith(end)
     assert isinstance(proved(body, quote), Evidence)
     assert len(quote) > min(len(body.strip()), LONGEST_QUOTE) // 3
+
+
+@pytest.mark.parametrize(
+    ("quote", "left"),
+    [
+        ("Which version? And a small repro", "Which version?"),
+        ("Which version? And a small reproduction", "Which version? And a small reproduction"),
+        ("And a small repro", "And a small"),
+        ("repro", "repro"),
+        ("nowhere", "nowhere"),
+    ],
+)
+def test_a_passage_does_not_end_amid_a_word(quote: str, left: str) -> None:
+    assert whole_words(quote, "Hello! Which version? And a small reproduction, please.") == left
