@@ -32,7 +32,7 @@ from checker.pair import Pair
 from checker.panel import Checker
 from checker.prices import PRICES, Price
 
-_PAIRS_A_PROCESS = 16
+_PAIRS_ALONE, _PAIRS_A_PROCESS = 31, 8
 # A forked process has the libraries loaded already; to load them takes as long as to check fifty pairs.
 _START: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 _PATIENCE = 1.0
@@ -70,7 +70,7 @@ def processes_for(jobs: int) -> int:
 
     Two a processor: while one reads a large diff, which takes half a second, the pairs of the other go on.
     """
-    return max(1, min(2 * (os.cpu_count() or 1), jobs // _PAIRS_A_PROCESS))
+    return 1 if jobs <= _PAIRS_ALONE else min(2 * (os.cpu_count() or 1), jobs // _PAIRS_A_PROCESS)
 
 
 def run(work: Work, pairs: Iterator[Pair], account: Account, jobs: int, take: Take) -> bool:
