@@ -211,6 +211,18 @@ def test_a_failed_check_is_kept_with_its_reason_and_judged_again_only_on_request
     assert {role_of(received) for received in again} == {Role.SCOPE_ANALYZER}, "the other answers were kept"
 
 
+def test_what_the_server_refuses_is_not_spent(
+    audit: Command, folder: Path, server: MessagesServer, model: Model
+) -> None:
+    model.broken = {title_of(name) for name in PAIRS}
+    status, out, _ = audit()
+    failed = rows(folder, FAILURES)
+    assert (status, {row["id"] for row in failed}) == (4, IDS)
+    assert f"{sum(row['tokens'] for row in failed):,} tokens, " in out
+    refused = sum(role_of(received) is Role.SCOPE_ANALYZER for received in server.received)
+    assert len(rows(folder, SPENDING)) == len(server.received) - refused
+
+
 def test_a_failure_is_kept_once_however_often_it_is_tried(
     audit: Command, folder: Path, server: MessagesServer, model: Model
 ) -> None:
