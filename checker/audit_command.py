@@ -25,6 +25,7 @@ from checker.datasets.sources import STANDARD_INPUT
 from checker.evaluation.outside import OutsideBackend
 from checker.extras import advice
 from checker.method_options import add_method_options
+from checker.model import CannotKeep
 from checker.pair import Pair
 from checker.panel import Checker
 from checker.prices import price_of
@@ -96,6 +97,8 @@ def _audit(options: argparse.Namespace) -> int:
             return _audit_into(folder, wanted, options)
     except AuditFolderError as error:
         raise UsageError(str(error)) from None
+    except CannotKeep as error:
+        raise UsageError(f"{error}; mend this, and the same command goes on") from None
 
 
 def _nothing_to_audit(source: str) -> int:
