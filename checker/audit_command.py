@@ -115,7 +115,12 @@ def _audit_into(folder: AuditFolder, wanted: frozenset[str], options: argparse.N
     folder.agree(_settings(checker, options) | {"pairs": len(wanted)})
     account = shared_account(work, prices_of(checker), folder.note)
     for line in folder.rows(SPENDING):
-        account.load(line)
+        try:
+            account.load(line)
+        except TypeError:
+            raise AuditFolderError(
+                f"{folder.path / SPENDING}: a line of it is no spending of an audit; mend it"
+            ) from None
     under_way = _Run(folder, account, wanted, is_priced=not _asks_outside(checker))
     under_way.load(retry_failed=options.retry_failed)
     begun = time.monotonic()

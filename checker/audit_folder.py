@@ -41,6 +41,15 @@ _NONE_SAID = {
     "pairs": "without a number of pairs",
     "backbones": "without a description of its backbones",
 }
+_FIELDS: Mapping[str, Mapping[str, type]] = {
+    RESULTS: {
+        **dict.fromkeys(("id", "verdict", "action", "backend"), str),
+        **dict.fromkeys(("labels", "findings", "unread", "partial"), list),
+    },
+    FAILURES: {"id": str, "undetermined": list},
+    SPENDING: {"model": str, "usage": dict},
+}
+"""What a next run reads of the rows, and without which it would go wrong."""
 _BLOCK = 65_536
 _ROWS_AT_ONCE = 64
 
@@ -127,14 +136,17 @@ class AuditFolder:
 
     def rows(self, name: str) -> Iterator[dict[str, Any]]:
         """The rows of a file, one by one. Raises AuditFolderError where a line is none."""
-        with (self.path / name).open(encoding="utf-8") as file:
+        with (self.path / name).open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
                     row = json.loads(line)
                 except ValueError:
                     row = None
-                if not isinstance(row, dict):
-                    raise AuditFolderError(f"{self.path / name} line {number}: this is no row of an audit; mend it")
+                wrong = _wrong_in(row, _FIELDS.get(name, {}))
+                if wrong is not None:
+                    raise AuditFolderError(
+                        f"{self.path / name} line {number}: this is no row of an audit{wrong}; mend it"
+                    )
                 yield row
 
     def settle(self, done: Iterable[str]) -> int:
@@ -189,6 +201,13 @@ class AuditFolder:
             why = os.strerror(error.errno) if error.errno else error
             raise AuditFolderError(f"{self.path / PARQUET}: it cannot be written ({why})") from None
         return True
+
+
+def _wrong_in(row: Any, kinds: Mapping[str, type]) -> str | None:
+    """None, or the first field that is not as it should be, as the end of a sentence."""
+    if not isinstance(row, dict):
+        return ""
+    return next((f" (field {name})" for name, kind in kinds.items() if not isinstance(row.get(name), kind)), None)
 
 
 def write_line(file: IO[bytes], line: str, *, to_disk: bool = True) -> None:
