@@ -91,7 +91,11 @@ class AnthropicModel:
         lost = _Lost("it was not asked")
         for attempt in range(self._attempts):
             meter.allow(request)
-            outcome = await self._attempt(request)
+            try:
+                outcome = await self._attempt(request)
+            except ModelFailure:  # refused, or never sent
+                meter.book(request.model, Usage())
+                raise
             if isinstance(outcome, Reply):
                 meter.book(request.model, outcome.usage)
                 return _usable(outcome, request)

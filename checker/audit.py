@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from checker.account import Account, AccountedModel, AllowanceSpent
 from checker.agents import ModelBackend
 from checker.case import Case
+from checker.model import CannotKeep
 from checker.pair import Pair
 from checker.panel import Checker
 from checker.pipeline import Backend, Session
@@ -66,7 +67,7 @@ async def audit(pairs: Iterator[Pair], judge: Judge, jobs: int, take: Callable[[
 
 
 def judge_with(checker: Checker, account: Account) -> Judge:
-    """Asks the checker, with what it spends booked on the account."""
+    """Asks the checker, with what it spends booked on the account. The judge raises CannotKeep."""
 
     def accounted(backend: Backend) -> Backend:
         if not isinstance(backend, ModelBackend):
@@ -80,6 +81,8 @@ def judge_with(checker: Checker, account: Account) -> Judge:
         watch = _Watch()
         begun = time.monotonic()
         report = await checker.over(watch.over)(pair)
+        if watch.lost is not None:
+            raise watch.lost
         seconds = time.monotonic() - begun
         return Outcome(pair, report, seconds, failed=watch.failed or not watch.opened, cut=watch.cut)
 
@@ -103,11 +106,13 @@ def row(outcome: Outcome) -> dict[str, Any]:
 
 @dataclass
 class _Watch:
-    """Whether, in one check, a role of any backend gave no answer, and whether for the audit's budget."""
+    """Whether, in one check, a role of any backend gave no answer, and whether for the audit's budget; what is `lost`
+    is an error that no further pair would be spared."""
 
     opened: bool = False
     failed: bool = False
     cut: bool = False
+    lost: CannotKeep | None = None
 
     def over(self, backend: Backend) -> Backend:
         return _Watched(backend, self)
@@ -119,6 +124,9 @@ class _Watch:
             answered = True
         except AllowanceSpent:
             self.cut = True
+            raise
+        except CannotKeep as error:
+            self.lost = error
             raise
         finally:
             self.failed = self.failed or not answered

@@ -25,6 +25,7 @@ from checker.datasets.sources import STANDARD_INPUT
 from checker.evaluation.outside import OutsideBackend
 from checker.extras import advice
 from checker.method_options import add_method_options
+from checker.model import CannotKeep
 from checker.pair import Pair
 from checker.panel import Checker
 from checker.prices import price_of
@@ -96,6 +97,8 @@ def _audit(options: argparse.Namespace) -> int:
             return _audit_into(folder, wanted, options)
     except AuditFolderError as error:
         raise UsageError(str(error)) from None
+    except CannotKeep as error:
+        raise UsageError(f"{error}; mend this, and the same command goes on") from None
 
 
 def _nothing_to_audit(source: str) -> int:
@@ -112,7 +115,12 @@ def _audit_into(folder: AuditFolder, wanted: frozenset[str], options: argparse.N
     folder.agree(_settings(checker, options) | {"pairs": len(wanted)})
     account = shared_account(work, prices_of(checker), folder.note)
     for line in folder.rows(SPENDING):
-        account.load(line)
+        try:
+            account.load(line)
+        except TypeError:
+            raise AuditFolderError(
+                f"{folder.path / SPENDING}: a line of it is no spending of an audit; mend it"
+            ) from None
     under_way = _Run(folder, account, wanted, is_priced=not _asks_outside(checker))
     under_way.load(retry_failed=options.retry_failed)
     begun = time.monotonic()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from checker.datasets.problem import InputProblem
+from checker.model import CannotKeep
 
 SETTINGS, RESULTS, FAILURES, SPENDING, PARQUET = (
     "audit.json",
@@ -40,6 +41,15 @@ _NONE_SAID = {
     "pairs": "without a number of pairs",
     "backbones": "without a description of its backbones",
 }
+_FIELDS: Mapping[str, Mapping[str, type]] = {
+    RESULTS: {
+        **dict.fromkeys(("id", "verdict", "action", "backend"), str),
+        **dict.fromkeys(("labels", "findings", "unread", "partial"), list),
+    },
+    FAILURES: {"id": str, "undetermined": list},
+    SPENDING: {"model": str, "usage": dict},
+}
+"""What a next run reads of the rows, and without which it would go wrong."""
 _BLOCK = 65_536
 _ROWS_AT_ONCE = 64
 
@@ -114,34 +124,29 @@ class AuditFolder:
         return data
 
     def add(self, name: str, row: Mapping[str, Any]) -> None:
-        """Appends a row and sees it to the disk."""
-        self._write(name, json.dumps(row, ensure_ascii=False) + "\n")
-        os.fsync(self._open[name].fileno())
+        """Appends a row and sees it to the disk. Raises CannotKeep."""
+        line = json.dumps(row, ensure_ascii=False) + "\n"
+        with self._writing:
+            write_line(self._open[name], line)
 
     def note(self, line: str) -> None:
         """Appends to the spendings; the operating system keeps it also when this process is killed."""
-        self._write(SPENDING, line)
-
-    def _write(self, name: str, line: str) -> None:
-        """In one piece: a line is there, or torn at the file's end, which the next run takes away."""
-        data = line.encode("utf-8", "backslashreplace")
-        try:
-            with self._writing:
-                while data:
-                    data = data[self._open[name].write(data) :]
-        except OSError as error:
-            raise AuditFolderError(f"{self.path / name}: it cannot be written ({error.strerror})") from None
+        with self._writing:
+            write_line(self._open[SPENDING], line, to_disk=False)
 
     def rows(self, name: str) -> Iterator[dict[str, Any]]:
         """The rows of a file, one by one. Raises AuditFolderError where a line is none."""
-        with (self.path / name).open(encoding="utf-8") as file:
+        with (self.path / name).open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
                     row = json.loads(line)
                 except ValueError:
                     row = None
-                if not isinstance(row, dict):
-                    raise AuditFolderError(f"{self.path / name} line {number}: this is no row of an audit; mend it")
+                wrong = _wrong_in(row, _FIELDS.get(name, {}))
+                if wrong is not None:
+                    raise AuditFolderError(
+                        f"{self.path / name} line {number}: this is no row of an audit{wrong}; mend it"
+                    )
                 yield row
 
     def settle(self, done: Iterable[str]) -> int:
@@ -175,7 +180,10 @@ class AuditFolder:
             raise AuditFolderError(f"{self.path / name}: it cannot be written ({error.strerror})") from None
 
     def write_parquet(self) -> bool:
-        """The results as `results.parquet`, whole or not at all; whether pyarrow was there to do it."""
+        """The results as `results.parquet`, whole or not at all; whether pyarrow was there to do it.
+
+        Raises AuditFolderError.
+        """
         try:
             import pyarrow
             import pyarrow.parquet
@@ -183,12 +191,35 @@ class AuditFolder:
             return False
         schema = _schema(pyarrow)
         draft = self.path / f"{PARQUET}.part"
-        with pyarrow.parquet.ParquetWriter(draft, schema, compression="zstd") as writer:
-            for batch in _batches(self.rows(RESULTS)):
-                flat = [{name: _flat(row, name) for name in schema.names} for row in batch]
-                writer.write_table(pyarrow.Table.from_pylist(flat, schema))
-        draft.replace(self.path / PARQUET)
+        try:
+            with pyarrow.parquet.ParquetWriter(draft, schema, compression="zstd") as writer:
+                for batch in _batches(self.rows(RESULTS)):
+                    flat = [{name: _flat(row, name) for name in schema.names} for row in batch]
+                    writer.write_table(pyarrow.Table.from_pylist(flat, schema))
+            draft.replace(self.path / PARQUET)
+        except OSError as error:
+            why = os.strerror(error.errno) if error.errno else error
+            raise AuditFolderError(f"{self.path / PARQUET}: it cannot be written ({why})") from None
         return True
+
+
+def _wrong_in(row: Any, kinds: Mapping[str, type]) -> str | None:
+    """None, or the first field that is not as it should be, as the end of a sentence."""
+    if not isinstance(row, dict):
+        return ""
+    return next((f" (field {name})" for name, kind in kinds.items() if not isinstance(row.get(name), kind)), None)
+
+
+def write_line(file: IO[bytes], line: str, *, to_disk: bool = True) -> None:
+    """In one piece: a line is there, or torn at the file's end, which the next run takes away. Raises CannotKeep."""
+    data = line.encode("utf-8", "backslashreplace")
+    try:
+        while data:
+            data = data[file.write(data) :]
+        if to_disk:
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise CannotKeep(f"{file.name}: it cannot be written ({error.strerror})") from None
 
 
 def _setting_said(name: str, value: Any) -> str:

@@ -37,7 +37,7 @@ class Tally:
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Counts one row."""
-        repository = row["repository"] or "(unknown)"
+        repository = row.get("repository") or "(unknown)"
         self.pairs += 1
         self.unread += row["verdict"] == Verdict.UNDETERMINED and bool(row["unread"] or row["partial"])
         self.verdicts[row["verdict"]] += 1

@@ -25,9 +25,10 @@ from typing import Any
 from checker.account import FIGURES, Account, Allowance
 from checker.agents import ModelBackend
 from checker.audit import Outcome, audit, judge_with, row
-from checker.audit_folder import REPLIES, SPENDING
+from checker.audit_folder import REPLIES, SPENDING, write_line
 from checker.backends import BackendChoice, UsageError, asking
 from checker.method_options import choose_checker
+from checker.model import CannotKeep
 from checker.pair import Pair
 from checker.panel import Checker
 from checker.prices import PRICES, Price
@@ -74,7 +75,7 @@ def processes_for(jobs: int) -> int:
 
 
 def run(work: Work, pairs: Iterator[Pair], account: Account, jobs: int, take: Take) -> bool:
-    """Judges the pairs and hands each row on; whether no budget ended it. Raises UsageError."""
+    """Judges the pairs and hands each row on; whether no budget ended it. Raises UsageError and CannotKeep."""
     count = processes_for(jobs)
     if count == 1:
         return _alone(work.checker(), account, pairs, jobs, take)
@@ -95,7 +96,13 @@ def _alone(checker: Checker, account: Account, pairs: Iterator[Pair], jobs: int,
         async with asking(checker.backends):
             return await audit(pairs, judge_with(checker, account), jobs, taken)
 
-    return asyncio.run(all_of_them())
+    try:
+        return asyncio.run(all_of_them())
+    except BaseExceptionGroup as group:
+        known, others = group.split(CannotKeep)
+        if known is None or others is not None:
+            raise
+        raise known.exceptions[0] from None
 
 
 def _shares(jobs: int, count: int) -> list[int]:
@@ -107,7 +114,7 @@ class _Processes:
 
     def __init__(self, work: Work, account: Account, shares: list[int]) -> None:
         self._todo: multiprocessing.Queue[bytes | None] = _START.Queue(maxsize=2 * len(shares))
-        self._done: multiprocessing.Queue[tuple[Mapping[str, Any], bool] | bool] = _START.Queue()
+        self._done: multiprocessing.Queue[tuple[Mapping[str, Any], bool] | bool | CannotKeep] = _START.Queue()
         figures = (account.figures, account.lock)
         self._all = [
             _START.Process(target=_serve, args=(work, figures, share, self._todo, self._done), daemon=True)
@@ -149,6 +156,8 @@ class _Processes:
             except queue.Empty:
                 self._require_life()
                 continue
+            if isinstance(said, CannotKeep):
+                raise said
             if isinstance(said, bool):
                 ended.append(said)
             else:
@@ -176,12 +185,14 @@ def _serve(work: Work, figures: Any, jobs: int, todo: Any, done: Any) -> None:
     with (work.folder / SPENDING).open("ab", buffering=0) as spending:
 
         def keep(line: str) -> None:
-            spending.write(line.encode())
+            write_line(spending, line, to_disk=False)
 
         account = Account(work.allowance(), prices_of(checker), keep, *figures)
         pairs = map(pickle.loads, iter(todo.get, None))
-        finished = _alone(checker, account, pairs, jobs, lambda *said: done.put(said))
-    done.put(finished)
+        try:
+            done.put(_alone(checker, account, pairs, jobs, lambda *said: done.put(said)))
+        except CannotKeep as error:
+            done.put(error)
 
 
 def _end_with_parent() -> None:

@@ -106,6 +106,10 @@ class BudgetExhausted(ModelFailure):
     """The check may not spend more. The message says what ran out."""
 
 
+class CannotKeep(ModelFailure):
+    """What was paid for cannot be written down, so that no more should be asked. The message says where and why."""
+
+
 class Meter(Protocol):
     """Where an adapter books every attempt, also those whose answer was lost."""
 

@@ -10,13 +10,14 @@ import json
 import sqlite3
 import threading
 import weakref
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from checker.model import Reply, Request, Usage
+from checker.model import CannotKeep, Reply, Request, Usage
 
 _TABLE = """
 create table if not exists replies (
@@ -56,18 +57,30 @@ class SqliteReplies:
         weakref.finalize(self, connection.close)
         return connection
 
+    @contextmanager
+    def _usable(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for one thread, with a transaction. Raises CannotKeep where the file cannot be used."""
+        try:
+            with self._one_at_a_time, self._connection as connection:
+                yield connection
+        except sqlite3.Error as error:
+            raise CannotKeep(f"{self._path}: a model's replies cannot be kept there ({error})") from None
+
     def get(self, pair: str, request: Request, sample: int) -> Reply | None:
-        """See ReplyStore."""
-        with self._one_at_a_time, self._connection as connection:
+        """See ReplyStore. Raises CannotKeep."""
+        with self._usable() as connection:
             row = connection.execute(
                 "select reply from replies where pair = ? and request = ? and sample = ?", (pair, request.key, sample)
             ).fetchone()
-        return read_reply(json.loads(row[0])) if row else None
+        try:
+            return read_reply(json.loads(row[0])) if row else None
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise CannotKeep(f"{self._path}: what is kept of {pair} is no reply; take the file away") from None
 
     def put(self, pair: str, request: Request, sample: int, reply: Reply) -> None:
-        """See ReplyStore."""
+        """See ReplyStore. Raises CannotKeep."""
         text = json.dumps(write_reply(reply), ensure_ascii=False)
-        with self._one_at_a_time, self._connection as connection:
+        with self._usable() as connection:
             connection.execute(
                 "insert or ignore into replies (pair, request, sample, reply) values (?, ?, ?, ?)",
                 (pair, request.key, sample, text),

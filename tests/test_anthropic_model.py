@@ -249,7 +249,7 @@ async def test_what_asking_again_cannot_mend_is_told_at_once(
     with pytest.raises(ModelFailure, match=says):
         await model.ask(REQUEST, book)
     assert len(llmock.requests) == 1
-    assert book.booked == []
+    assert book.booked == [Usage()]
 
 
 @pytest.mark.parametrize("slow", [Delay(0.6), StreamFault("stall", after_chunks=2, stall_seconds=0.6)])

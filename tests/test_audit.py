@@ -211,6 +211,18 @@ def test_a_failed_check_is_kept_with_its_reason_and_judged_again_only_on_request
     assert {role_of(received) for received in again} == {Role.SCOPE_ANALYZER}, "the other answers were kept"
 
 
+def test_what_the_server_refuses_is_not_spent(
+    audit: Command, folder: Path, server: MessagesServer, model: Model
+) -> None:
+    model.broken = {title_of(name) for name in PAIRS}
+    status, out, _ = audit()
+    failed = rows(folder, FAILURES)
+    assert (status, {row["id"] for row in failed}) == (4, IDS)
+    assert f"{sum(row['tokens'] for row in failed):,} tokens, " in out
+    refused = sum(role_of(received) is Role.SCOPE_ANALYZER for received in server.received)
+    assert len(rows(folder, SPENDING)) == len(server.received) - refused
+
+
 def test_a_failure_is_kept_once_however_often_it_is_tried(
     audit: Command, folder: Path, server: MessagesServer, model: Model
 ) -> None:
@@ -274,6 +286,34 @@ def test_a_last_line_that_a_stop_cut_short_is_taken_away(audit: Command, folder:
     (folder / RESULTS).write_bytes(whole[:-3])
     assert audit("--backend", "rules")[0] == 0
     assert len(rows(folder)) == len({row["id"] for row in rows(folder)}) == len(PAIRS)
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "said"),
+    [
+        (RESULTS, b"{}", "line 7: this is no row of an audit (field id); mend it"),
+        (RESULTS, b'{"id": "a__b-1"}', "line 7: this is no row of an audit (field verdict); mend it"),
+        (RESULTS, b"\xff", "line 7: this is no row of an audit; mend it"),
+        (FAILURES, b'{"id": 3}', "line 1: this is no row of an audit (field id); mend it"),
+        (SPENDING, b"{}", "line 1: this is no row of an audit (field model); mend it"),
+        (SPENDING, b'{"model": "m", "usage": {"token": 1}}', "a line of it is no spending of an audit; mend it"),
+        (
+            SPENDING,
+            b'{"model": "m", "usage": {"input_tokens": "1"}}',
+            "a line of it is no spending of an audit; mend it",
+        ),
+    ],
+)
+def test_a_file_that_somebody_edited_is_told_with_its_place(
+    audit: Command, folder: Path, name: str, line: bytes, said: str
+) -> None:
+    audit("--backend", "rules")
+    with (folder / name).open("ab") as file:
+        file.write(line + b"\n")
+    status, _, err = audit("--backend", "rules")
+    assert status == 2
+    assert err.startswith(f"paichecker: {folder / name}")
+    assert err.endswith(f"{said}\n")
 
 
 def test_a_sample_is_drawn_by_its_seed(audit: Command, folder: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -17,7 +19,7 @@ from pathlib import Path
 import pytest
 from anthropic_server import MessagesServer
 from fakes import load_pair
-from test_audit import RESULTS, SPENDING, Model, rows
+from test_audit import FAILURES, RESULTS, SPENDING, Model, rows
 from test_resume import PATIENCE, PROJECT, wait_until
 
 from checker import audit_command, audit_workers
@@ -52,8 +54,8 @@ def start(server: MessagesServer, folder: Path, tmp_path: Path) -> Iterator[Star
     environment = {**os.environ, "ANTHROPIC_API_KEY": "test", "ANTHROPIC_BASE_URL": server.url}
     runs: list[subprocess.Popen[str]] = []
 
-    def run(jobs: int) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "checker", "audit", str(source), "-o", str(folder), "--jobs", str(jobs)]
+    def run(jobs: int, *more: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "checker", "audit", str(source), "-o", str(folder), "--jobs", str(jobs), *more]
         pipe = subprocess.PIPE
         runs.append(subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=pipe, stderr=pipe, encoding="utf-8"))
         return runs[-1]
@@ -164,3 +166,40 @@ def test_an_error_of_ours_while_the_source_is_read_does_not_leave_the_processes_
         main(["audit", "somewhere.jsonl", "-o", str(folder), "--jobs", "64"])
     assert "ended the reading of the source" in capsys.readouterr().err
     assert [row["id"] for row in rows(folder)] == [load_pair("aligned").id]
+
+
+@pytest.fixture
+def no_room() -> Iterator[Callable[[int], None]]:
+    """Lets no file that this process and those it starts write grow beyond so many bytes, as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("jobs", [8, 64])
+def test_a_full_disk_ends_the_audit_with_a_sentence_and_it_goes_on(
+    jobs: int, start: Start, folder: Path, no_room: Callable[[int], None]
+) -> None:
+    no_room(20_000)
+    out, err = start(jobs, "--backend", "rules").communicate(timeout=PATIENCE)
+    said = "it cannot be written (File too large); mend this, and the same command goes on"
+    assert (out, err) == ("", f"paichecker: {folder}/{RESULTS}: {said}\n")
+    assert 0 < results(folder) < PAIRS
+    no_room(resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+    assert start(jobs, "--backend", "rules").communicate(timeout=PATIENCE)[1] == ""
+    assert Counter(row["id"] for row in rows(folder)) == Counter(f"a__b-{n}" for n in range(PAIRS))
+
+
+@pytest.mark.parametrize("jobs", [8, 64])
+def test_where_replies_cannot_be_kept_no_more_are_paid_for_and_no_pair_counts_as_failed(
+    jobs: int, start: Start, server: MessagesServer, folder: Path
+) -> None:
+    (folder / "replies").mkdir(parents=True)
+    with sqlite3.connect(folder / "replies" / "replies.sqlite") as connection:
+        connection.execute("create table replies (pair text, request text, sample integer)")
+    _, err = start(jobs).communicate(timeout=PATIENCE)
+    assert re.fullmatch(
+        r"paichecker: .*replies.sqlite: a model's replies cannot be kept there \(.*\); mend this.*\n", err
+    )
+    assert (results(folder), rows(folder, FAILURES)) == (0, [])
+    assert len(server.received) < PAIRS
