@@ -211,17 +211,15 @@ def _reply(message: Message) -> Reply:
     content = tuple(_block(block.model_dump(mode="json", exclude_none=True)) for block in message.content)
     # Half of a surrogate pair can be neither stored nor sent back: a UnicodeEncodeError, which is a ValueError.
     json.dumps(content, ensure_ascii=False).encode()
-    return Reply(
-        content=content,
-        stop_reason=message.stop_reason or "",
-        usage=Usage(
-            usage.input_tokens or 0,
-            usage.output_tokens or 0,
-            usage.cache_read_input_tokens or 0,
-            usage.cache_creation_input_tokens or 0,
-        ),
-        model=message.model,
+    counts = (
+        usage.input_tokens or 0,
+        usage.output_tokens or 0,
+        usage.cache_read_input_tokens or 0,
+        usage.cache_creation_input_tokens or 0,
     )
+    if min(counts) < 0:
+        raise ValueError("fewer than no tokens: a budget would never end")
+    return Reply(content=content, stop_reason=message.stop_reason or "", usage=Usage(*counts), model=message.model)
 
 
 def _block(block: dict[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ AUDITED, BAD_INPUT, NOT_FINISHED = 0, 2, 4
 _JOBS = 16
 
 _EPILOG = """\
-SOURCE is a file (JSON, JSON lines, either gzipped, Parquet) in PAIChecker's own format, the paper's, or that of
+SOURCE is a file (JSON, JSON lines, CSV, each also gzipped, Parquet) in PAIChecker's own format, the paper's, or that of
 SWE-bench, SWE-Gym, SWE-rebench, SWE-PolyBench or Multi-SWE-bench; or the name of a data set on the Hugging Face Hub,
 with its split. What a data set lacks is unread; paichecker collect --complete reads it from GitHub beforehand.
 

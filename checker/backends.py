@@ -152,7 +152,9 @@ def _store(path: Path) -> SqliteReplies:
         return SqliteReplies(path)
     except (OSError, sqlite3.Error) as error:
         why = getattr(error, "strerror", None) or error
-        raise UsageError(f"replies cannot be kept in {path.parent} ({why}); name another with --replies") from None
+        raise UsageError(
+            f"replies cannot be kept in {path.parent} ({why}); mend that, or name another folder"
+        ) from None
 
 
 def _cache_folder(environment: Mapping[str, str]) -> Path:

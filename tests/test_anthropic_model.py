@@ -482,3 +482,13 @@ async def test_a_name_and_a_password_in_the_address_are_sent_in_place_of_the_key
                 await AnthropicModel(client).ask(REQUEST, book)
     assert server.received[0].headers["authorization"] == f"Basic {b64encode(b'ann:p@ss').decode()}"
     assert "ss@" not in str(raised.value)
+
+
+async def test_an_answer_that_counts_fewer_than_no_tokens_is_none(
+    monkeypatch: pytest.MonkeyPatch, waits: Waits, book: Book
+) -> None:
+    with served(monkeypatch, message("Here.", input_tokens=-5_000), message("Here again.")):
+        async with connect() as client:
+            reply = await AnthropicModel(client, sleep=waits).ask(REQUEST, book)
+    assert reply.text == "Here again."
+    assert all(usage.tokens >= 0 for usage in book.booked)

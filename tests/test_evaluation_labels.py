@@ -63,7 +63,7 @@ def test_a_file_that_is_missing_or_no_text_is_told(tmp_path: Path) -> None:
 
 def test_a_csv_has_one_method_per_column_and_an_empty_cell_is_no_prediction(tmp_path: Path) -> None:
     path = file(
-        tmp_path, "p.csv", "instance_id,dataset,one,two\na,gym,SC|DP,\nb,gym,No Misalignment,IS|No Misalignment\n"
+        tmp_path, "p.csv", ",instance_id,dataset,one,two\n0,a,gym,SC|DP,\n1,b,gym,No Misalignment,IS|No Misalignment\n"
     )
     one, two = read_predictions([path])
     assert (one.name, two.name) == ("one", "two")

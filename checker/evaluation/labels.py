@@ -16,7 +16,8 @@ from checker.evaluation.results import read_result
 from checker.evaluation.trail import NO_LABEL, SEVEN, LabelSet, Prediction
 
 _RESULTS, _FAILURES = "results.jsonl", "failures.jsonl"
-_NO_METHODS = ("instance_id", "dataset")
+# A column without a name is the row numbers that pandas writes, or follows a comma at the end.
+_NO_METHODS = ("instance_id", "dataset", "")
 _PHASE_COLUMNS = ("backbone", "coordinator", "validator")
 _FIVE = ("SC", "DP", "IS", "FP", "UL")
 

@@ -108,7 +108,7 @@ def _headline(evaluation: Evaluation) -> str:
     how_many = f"{pairs[0]:,}" if len(pairs) == 1 else f"{pairs[0]:,} to {pairs[-1]:,}"
     methods = "1 method" if len(evaluation.methods) == 1 else f"{len(evaluation.methods)} methods"
     return (
-        f"{how_many} labelled pairs, {methods}. Figures in %; in brackets the middle "
+        f"{how_many} labelled pair{'s' * (pairs != [1])}, {methods}. Figures in %; in brackets the middle "
         f"{LEVEL:.0%} of\n{evaluation.rounds:,} bootstrap rounds (seed {evaluation.seed})."
     )
 
