@@ -126,8 +126,15 @@ class _SignedClient(Client):
     def __init__(
         self, session: aiohttp.ClientSession, host: Host, first: str, signer: _Signer, limits: _Limits
     ) -> None:
-        waits = {"longest_wait": limits.longest_wait, "call_seconds": limits.call_seconds}
-        super().__init__(session, host, first, **waits, wait=limits.wait, speaker=APP)
+        super().__init__(
+            session,
+            host,
+            first,
+            longest_wait=limits.longest_wait,
+            call_seconds=limits.call_seconds,
+            wait=limits.wait,
+            speaker=APP,
+        )
         self._signer = signer
 
     async def _ask(

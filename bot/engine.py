@@ -32,9 +32,10 @@ class Engine:
         return self.settings.models
 
     async def close(self) -> None:
-        """Ends the connections to the model."""
-        if self._model is not None:
-            await self._model.close()
+        """Ends the connections to the model, where it was asked."""
+        asked = vars(self).get("_model")
+        if asked is not None:
+            await asked.close()
 
     @cached_property
     def _model(self) -> AnthropicModel | None:

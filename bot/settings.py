@@ -281,6 +281,13 @@ def _sentences(kind: type[_Common], error: ValidationError) -> Iterator[str]:
             yield f"{name} must be {must[name]}."
 
 
+def takes_files(
+    python: tuple[int, ...] = sys.version_info[:2], sqlite: tuple[int, ...] = sqlite3.sqlite_version_info
+) -> bool:
+    """Whether this Python and this SQLite can have a file as database."""
+    return python < (3, 12) or sqlite >= (3, 42)
+
+
 def prepare(
     settings: Settings | NotConfigured,
     *,
@@ -289,7 +296,7 @@ def prepare(
 ) -> None:
     """Makes the folder (mode 0700) and the SQLite file (mode 0600) that will be needed. Raises SettingsError."""
     file = settings.database_file
-    if file is not None and python >= (3, 12) and sqlite < (3, 42):
+    if file is not None and not takes_files(python, sqlite):
         raise SettingsError(
             f"Python {_dotted(python)} needs SQLite 3.42 or later for a file as database, and this is SQLite "
             f"{_dotted(sqlite)}; set DATABASE_URL to a PostgreSQL server, or use Python 3.11."

@@ -82,7 +82,6 @@ def model_backend(
 
     Raises UsageError.
     """
-
     prices = _prices(choice.prices)
     unpriced = [name for name in {default, *models.values()} if price_of(name, prices) is None]
     if choice.budget_dollars is not None and unpriced:

@@ -73,8 +73,8 @@ def quotable(body: str) -> str:
 
 def whole_words(quote: str, body: str) -> str:
     """A passage of a text without the word that it ends amid, or the sentence, if that leaves enough of it."""
-    at = body.find(quote) + len(quote)
-    return _ended(quote, len(quote)) if quote in body and _IN_WORD.match(body, at) else quote
+    at = body.find(quote)
+    return _ended(quote, len(quote)) if at >= 0 and _IN_WORD.match(body, at + len(quote)) else quote
 
 
 def _ended(text: str, most: int) -> str:

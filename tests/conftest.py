@@ -5,12 +5,13 @@ from __future__ import annotations
 import ipaddress
 import socket
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from github_server import TOKEN, Answer, GitHubServer, Received
+
+from bot.settings import takes_files
 
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 GITHUB_VARIABLES = ("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_SERVER_URL", "GITHUB_API_URL", "GITHUB_GRAPHQL_URL", *_PROXIES)
@@ -18,8 +19,7 @@ GITHUB_VARIABLES = ("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_SERVER_URL", "GITHUB_API
 # Serves instead of the usual answers, for the rest of the test.
 Serve = Callable[[Callable[[Received], Answer]], GitHubServer]
 # The App refuses such a SQLite (docs/settings.md), so nothing of it can be tested on a file.
-_SQLITE_IS_REFUSED = sys.version_info >= (3, 12) and sqlite3.sqlite_version_info < (3, 42)
-collect_ignore_glob = ["test_bot_*", "test_demo_*"] if _SQLITE_IS_REFUSED else []
+collect_ignore_glob = [] if takes_files() else ["test_bot_*", "test_demo_*"]
 _MODEL_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
 
 
@@ -27,7 +27,7 @@ def pytest_report_header() -> str | None:
     """What is left out is said."""
     sqlite = sqlite3.sqlite_version
     left_out = f"the App's tests are left out: SQLite {sqlite} is older than 3.42, which Python 3.12 and later need"
-    return left_out if _SQLITE_IS_REFUSED else None
+    return None if takes_files() else left_out
 
 
 @pytest.fixture(autouse=True)

@@ -45,6 +45,7 @@ def by_chance(
     Draws after which all submissions have one rate count with a tau of 0, for they order nothing.
     """
     import numpy as np
+    from scipy.stats import rankdata
 
     if tau is None or not 0 < left < len(pairs):
         return None
@@ -52,24 +53,19 @@ def by_chance(
     resolved = np.array([[identity in one.resolved for identity in ids] for one in submissions], dtype=np.int64)
     dice = np.random.default_rng(SEED)
     kept = [dice.permutation(len(ids))[:left] for _ in range(ROUNDS)]
-    before, drawn = resolved.sum(axis=1), [resolved[:, some].sum(axis=1) for some in kept]
-    taus = np.array([_tau_b(before, after) for after in drawn])
-    moved = np.array([np.count_nonzero(_ranks(before) != _ranks(after)) for after in drawn])
+    before, drawn = resolved.sum(axis=1), np.array([resolved[:, some].sum(axis=1) for some in kept])
+    taus = np.array([kendall_tau(before, after) or 0.0 for after in drawn])
+    ranks, ranks_drawn = (rankdata(-counts, method="min", axis=-1) for counts in (before, drawn))
+    moved = np.count_nonzero(ranks_drawn != ranks, axis=1)
     as_low = float(np.mean(taus <= tau + 1e-9))
     return ByChance(len(ids) - left, ROUNDS, SEED, _spread(taus), _spread(moved), as_low)
 
 
-def _tau_b(before: Any, after: Any) -> float:
-    """Kendall's tau-b; 0 where all are alike."""
-    import numpy as np
+def kendall_tau(before: Sequence[int], after: Sequence[int]) -> float | None:
+    """Kendall's tau-b of two orders; None where one of them has a single rank."""
+    from scipy.stats import kendalltau
 
-    first, second = (np.sign(counts[None, :] - counts[:, None]) for counts in (before, after))
-    unequal = np.count_nonzero(first) * np.count_nonzero(second)
-    return float((first * second).sum() / np.sqrt(unequal)) if unequal else 0.0
-
-
-def _ranks(counts: Any) -> Any:
-    return (counts[None, :] > counts[:, None]).sum(axis=1)
+    return float(kendalltau(before, after).statistic) if len(set(before)) > 1 and len(set(after)) > 1 else None
 
 
 def _spread(values: Any) -> Spread:

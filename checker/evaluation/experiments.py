@@ -53,8 +53,9 @@ def read_experiments(paths: Sequence[Path], each: Places = iter) -> Experiments:
     """
     empty: list[str] = []
     try:
-        places = [place for path in paths for place in _places(path, empty)]
-        found = [(place, _submission(place)) for place in each(places)]
+        results = [found for path in paths for found in _places(path, empty)]
+        places, files = [place for place, _ in results], dict(results)
+        found = [(place, _submission(place, files[place])) for place in each(places)]
     except OSError as error:
         raise EvaluationInputError(f"{error.filename}: it cannot be read ({error.strerror})") from None
     times = Counter(place.resolve() for place in places)
@@ -69,17 +70,18 @@ def _under(place: Path, one: Submission) -> Submission:
     return replace(one, name=f"{place.resolve().parent.name}/{one.name}")
 
 
-def _places(path: Path, empty: list[str]) -> list[Path]:
-    """The folders and files below a path each of which is one submission; notes the folders that are none."""
-    if path.is_file() or _results(path):
-        return [path]
+def _places(path: Path, empty: list[str]) -> list[tuple[Path, list[Path]]]:
+    """The folders and files below a path each of which is one submission, with the files of its results; notes the
+    folders that are none."""
+    if files := [path] if path.is_file() else _results(path):
+        return [(path, files)]
     found = []
     for folder in _folders(_the_split(path)):
-        if _results(folder):
-            found.append(folder)
+        if files := _results(folder):
+            found.append((folder, files))
         else:
             empty.append(folder.name)
-    found += [file for file in sorted(path.glob("*.json")) if _is_run_report(_parsed(file))]
+    found += [(file, [file]) for file in sorted(path.glob("*.json")) if _is_run_report(_parsed(file))]
     if not found:
         raise EvaluationInputError(
             f"{path}: no results of a submission are in it (results/results.json, {_DETAILS}, report.json or "
@@ -119,10 +121,10 @@ def _results(folder: Path) -> list[Path]:
     return next((found for pattern in _REPORTS if (found := sorted(folder.glob(pattern)))), [])
 
 
-def _submission(place: Path) -> Submission:
+def _submission(place: Path, files: Sequence[Path]) -> Submission:
     if place.is_file():
         return _run_report(place, place.stem, _json(place))
-    name, files = place.resolve().name, _results(place)
+    name = place.resolve().name
     if files[0].name == "results.json":
         return _run_report(files[0], name, _json(files[0]))
     return _from_outcomes(name, ((file, _json(file)) for file in files))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from checker.evaluation.chance import ByChance, by_chance
+from checker.evaluation.chance import ByChance, by_chance, kendall_tau
 from checker.evaluation.experiments import Submission
 from checker.evaluation.judged import Judged
 from checker.evaluation.labels import EvaluationInputError
@@ -104,7 +104,7 @@ def solved(judged: Judged, submissions: Sequence[Submission], without_results: S
     misaligned = {i: times[i] for i in pairs if judged.labels.get(i, NO_LABEL) != NO_LABEL}
     rest = {i: times[i] for i in pairs if judged.labels.get(i) == NO_LABEL}
     standings = _standings(submissions, pairs, misaligned.keys(), rest.keys())
-    tau = _tau(standings)
+    tau = kendall_tau([one.all.count for one in standings], [one.without_label.count for one in standings])
     return Solved(
         judged.judge,
         len(pairs),
@@ -169,10 +169,3 @@ def _standings(
         for one, everywhere, there in zip(submissions, on_all, on_rest, strict=True)
     ]
     return tuple(sorted(rows, key=lambda row: (row.rank, row.rank_without or 0, row.name)))
-
-
-def _tau(standings: Sequence[Standing]) -> float | None:
-    from scipy.stats import kendalltau
-
-    before, after = [one.all.count for one in standings], [one.without_label.count for one in standings]
-    return float(kendalltau(before, after).statistic) if len(set(before)) > 1 and len(set(after)) > 1 else None

@@ -171,15 +171,11 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         body = json.dumps({"query": document, "variables": variables}).encode()
         answer = await self._ask("POST", self.host.graphql, {**headers, "content-type": _JSON}, body)
         if answer.status != 200:
-            raise _closed_door(answer.status, answer.message, self.host, self._speaker)
+            raise self._closed_door(answer.status, answer.message)
         data, errors = answer.json.get("data"), answer.errors
         if data and (any(data.values()) or not errors):
             return data, errors
-        raise (
-            _query_failure(errors, self.host, self._speaker)
-            if errors
-            else _closed_door(None, "", self.host, self._speaker)
-        )
+        raise self._query_failure(errors) if errors else self._closed_door(None, "")
 
     async def text(self, path: str, accept: str) -> str | None:
         """A REST resource in a media type that is text; None where GitHub refuses to render it (406, 422)."""
@@ -188,7 +184,7 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         if answer.status in (406, 422):
             return None
         if answer.status != 200:
-            raise _closed_door(answer.status, answer.message, self.host, self._speaker)
+            raise self._closed_door(answer.status, answer.message)
         return answer.data.decode("utf-8", "replace")
 
     async def item(self, path: str, variables: dict[str, Any]) -> Any:
@@ -196,7 +192,7 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         try:
             return await self.getitem(path, variables, accept=RESOURCE)
         except HTTPException as error:
-            raise _closed_door(int(error.status_code), str(error), self.host, self._speaker) from None
+            raise self._closed_door(int(error.status_code), str(error)) from None
 
     async def send(self, method: str, path: str, body: Mapping[str, Any], *, again: bool) -> Any:
         """Writes over REST, and gives what GitHub answers. `again`: sent a second time where it is not known whether
@@ -207,7 +203,7 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         url = f"{self.host.rest}{path}"
         answer = await self._ask(method, url, {**headers, "content-type": _JSON}, sent, again=again)
         if answer.status >= 300:
-            raise _closed_door(answer.status, answer.message, self.host, self._speaker)
+            raise self._closed_door(answer.status, answer.message)
         return answer.json
 
     async def pages(self, path: str) -> list[dict[str, Any]]:
@@ -215,7 +211,32 @@ class Client(gidgethub.aiohttp.GitHubAPI):
         try:
             return [item async for item in self.getiter(path, accept=RESOURCE)]
         except HTTPException as error:
-            raise _closed_door(int(error.status_code), str(error), self.host, self._speaker) from None
+            raise self._closed_door(int(error.status_code), str(error)) from None
+
+    def _query_failure(self, errors: list[dict[str, Any]]) -> GitHubError:
+        kinds = {str(error.get("type", "")) for error in errors}
+        message = str(errors[0].get("message", "no reason given"))[:300].rstrip(".")
+        if "NOT_FOUND" in kinds:
+            return NotFoundError(
+                f"{self.host.web} knows no such thing, or {self._speaker.name} may not see it: {message}."
+            )
+        if "FORBIDDEN" in kinds or "SAML" in message.upper():
+            return GitHubError(self._speaker.forbidden.format(reason=f": {message}"))
+        return GitHubError(f"GitHub refused the query: {message}.")
+
+    def _closed_door(self, status: int | None, message: str) -> GitHubError:
+        reason = f" ({message[:200].rstrip('.')})" if message else ""
+        if status == 401:
+            return GitHubError(
+                f"{self.host.web} does not take {self._speaker.name}{reason}; {self._speaker.unknown}.", status
+            )
+        if status == 403:
+            return GitHubError(self._speaker.forbidden.format(reason=reason), status)
+        if status == 404:
+            return NotFoundError(
+                f"{self.host.web} knows no such thing, or {self._speaker.name} may not see it{reason}.", status
+            )
+        return GitHubError(f"GitHub answered {status or 'nothing that can be read'}{reason}.", status)
 
 
 @asynccontextmanager
@@ -242,32 +263,12 @@ async def connect(
     sent.on_request_headers_sent.append(count)
     timeout = aiohttp.ClientTimeout(total=None)
     async with aiohttp.ClientSession(timeout=timeout, trace_configs=[sent], proxy=proxy) as session:
-        limits = {"longest_wait": longest_wait, "call_seconds": call_seconds}
-        client = Client(session, host, token, **limits, wait=wait, speaker=speaker)
+        client = Client(
+            session, host, token, longest_wait=longest_wait, call_seconds=call_seconds, wait=wait, speaker=speaker
+        )
         yield client
 
 
 def _backoff(attempt: int) -> float:
     """Seconds before the given attempt, the first one being 0."""
     return float(2.0**attempt * random.uniform(0.125, 0.25))  # noqa: S311
-
-
-def _query_failure(errors: list[dict[str, Any]], host: Host, speaker: Speaker) -> GitHubError:
-    kinds = {str(error.get("type", "")) for error in errors}
-    message = str(errors[0].get("message", "no reason given"))[:300].rstrip(".")
-    if "NOT_FOUND" in kinds:
-        return NotFoundError(f"{host.web} knows no such thing, or {speaker.name} may not see it: {message}.")
-    if "FORBIDDEN" in kinds or "SAML" in message.upper():
-        return GitHubError(speaker.forbidden.format(reason=f": {message}"))
-    return GitHubError(f"GitHub refused the query: {message}.")
-
-
-def _closed_door(status: int | None, message: str, host: Host, speaker: Speaker) -> GitHubError:
-    reason = f" ({message[:200].rstrip('.')})" if message else ""
-    if status == 401:
-        return GitHubError(f"{host.web} does not take {speaker.name}{reason}; {speaker.unknown}.", status)
-    if status == 403:
-        return GitHubError(speaker.forbidden.format(reason=reason), status)
-    if status == 404:
-        return NotFoundError(f"{host.web} knows no such thing, or {speaker.name} may not see it{reason}.", status)
-    return GitHubError(f"GitHub answered {status or 'nothing that can be read'}{reason}.", status)
